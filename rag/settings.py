@@ -1,0 +1,112 @@
+"""Every setting there is: `RAG_*` in the environment, then `.env`, then `rag.toml`, then the default."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from platformdirs import user_data_path
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from rag.errors import SettingsError
+
+
+class Settings(BaseSettings):
+    """What can be set. Read once by the command line or the app and passed on from there."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="RAG_", env_file=".env", toml_file="rag.toml", extra="ignore", validate_default=True
+    )
+
+    data: Path = Field(
+        default_factory=lambda: user_data_path("askabstracts", appauthor=False),
+        description="Folder of the catalogue, the collection and the last answer.",
+    )
+
+    llm: str = Field(
+        "auto",
+        description="auto, extractive, ollama/NAME, openai/NAME, anthropic/NAME, google/NAME or openai-compatible/NAME.",
+    )
+    llm_url: str = Field("", description="Base URL of the server for openai-compatible/NAME, e.g. http://127.0.0.1:8080/v1.")
+    llm_key: SecretStr = Field(SecretStr(""), description="API key; else OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY.")
+    ollama_url: str = Field(
+        default_factory=lambda: _ollama_url(os.environ.get("OLLAMA_HOST", "")),
+        description="Where Ollama listens; OLLAMA_HOST is honoured.",
+    )
+    context: int = Field(8192, ge=1024, description="Context window asked of the model, in tokens (Ollama's num_ctx).")
+    answer_tokens: int = Field(400, ge=32, description="The longest answer, in tokens.")
+    temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature of the model.")
+    first_token_seconds: float = Field(600, gt=0, description="How long to wait for a model's first token.")
+    between_tokens_seconds: float = Field(120, gt=0, description="How long a model may pause in mid-answer.")
+
+    embed_model: str = Field("minilm", description="minilm (packaged, no network), or a Hugging Face name or folder.")
+    embed_precision: Literal["auto", "fp32", "bf16"] = Field(
+        "auto", description="auto takes bf16 where the processor has units for it."
+    )
+
+    chroma_url: str = Field("", description="A Chroma server, e.g. http://host:8000; empty: a folder beside the catalogue.")
+    chroma_token: SecretStr = Field(SecretStr(""), description="Token for the Chroma server or Chroma Cloud.")
+    chroma_tenant: str = Field("default_tenant", description="Chroma tenant.")
+    chroma_database: str = Field("default_database", description="Chroma database.")
+    chroma_collection: str = Field("abstracts", min_length=3, description="Chroma collection.")
+
+    top_k: int = Field(5, ge=1, le=50, description="Papers given to the writer.")
+    candidates: int = Field(100, ge=10, le=1000, description="Hits taken from each of the two rankings before fusion.")
+    rerank_model: str = Field("", description="A sentence-transformers cross-encoder that reorders the top papers.")
+
+    verifier: str = Field("located", description="How sentences are checked: located, nli:MODEL or llm.")
+    unsupported: Literal["mark", "drop"] = Field("mark", description="What happens to sentences found in no abstract.")
+    history_tokens: int = Field(1500, ge=0, description="How much of the conversation is kept for follow-ups, in tokens.")
+
+    lock_seconds: float = Field(30, ge=0, description="How long a second writer waits for the first.")
+    log: Literal["text", "json"] = Field("text", description="Form of the log on stderr.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls)
+
+    @property
+    def catalogue_path(self) -> Path:
+        return self.data / "catalogue.sqlite"
+
+    @property
+    def chroma_path(self) -> Path:
+        return self.data / "chroma"
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """The settings in force. Raises SettingsError with one line for each value that cannot be used."""
+    try:
+        return Settings(**{key: value for key, value in overrides.items() if value is not None})
+    except ValidationError as error:
+        lines = [
+            f"RAG_{'_'.join(str(part) for part in item['loc']).upper()}: {item['msg']} (got {item['input']!r})"
+            for item in error.errors()
+        ]
+        raise SettingsError("; ".join(lines), hint="rag config shows every setting and where it comes from") from None
+    except ValueError as error:  # a rag.toml that is no TOML
+        raise SettingsError(f"rag.toml cannot be read: {error}") from error
+
+
+def _ollama_url(host: str) -> str:
+    """OLLAMA_HOST as Ollama itself reads it: scheme and port may be left out, 0.0.0.0 means this machine."""
+    if not host:
+        return "http://127.0.0.1:11434"
+    scheme, _, rest = host.rpartition("://")
+    name, _, port = rest.strip("/").partition(":")
+    default_port = {"http": "80", "https": "443"}.get(scheme, "11434")
+    return f"{scheme or 'http'}://{'127.0.0.1' if name in ('', '0.0.0.0') else name}:{port or default_port}"
