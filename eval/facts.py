@@ -21,10 +21,7 @@ _SCALE = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "billion": 9, "t"
 _PERCENT = re.compile(r"\s?(?:-\s?[\d.,]+\s?)?(?:%|-?per\s?cent|pp\b|points?\b|个?百分点)", re.IGNORECASE)
 _TIMES = re.compile(r"\s?(?:-\s?[\d.,]+\s?)?(?:[x×]|-?fold\b|times\b|倍)", re.IGNORECASE)
 _MARKS = {"%": _PERCENT, "×": _TIMES, "x": _TIMES, "times": _TIMES, "fold": _TIMES}
-_WORDS = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-).split()
+_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 class _Strict(BaseModel):
