@@ -1,0 +1,258 @@
+"""One answer of a language model as text deltas: with time-outs, and with a hang-up that works at any moment.
+
+The SDKs block in a socket until the server sends something, which may take minutes on a CPU. So the call runs in a
+thread of its own that fills a queue, and hanging up shuts the call's sockets, which ends the thread at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Final
+
+from rag.errors import ModelUnavailable
+from rag.generation import faults
+from rag.generation.models import Message, Model
+from rag.settings import Settings
+
+if TYPE_CHECKING:
+    from llama_index.core.llms import LLM, ChatResponse
+
+RETRY_DELAYS: Final = (0.3, 1.0)  # seconds; only before the first token
+_LONGEST_WAIT = 5.0  # a server that asks for a longer pause is reported instead
+_POLL = 0.05  # seconds between two looks at `stop`
+_calls = threading.local()  # the call that this thread is making
+
+
+def stream(
+    model: Model,
+    messages: Sequence[Message],
+    *,
+    stop: threading.Event | None = None,
+    max_tokens: int | None = None,
+    settings: Settings | None = None,
+) -> Deltas:
+    """The answer's text deltas as they come; after it `tokens_in` and `tokens_out` hold the server's counts.
+
+    Setting `stop` ends it within a fraction of a second, as does `close()`. Raises ModelUnavailable from the iteration.
+    `settings`, where given, overrides the model's time-outs.
+    """
+    first = settings.first_token_seconds if settings else model.first_token_seconds
+    between = settings.between_tokens_seconds if settings else model.between_tokens_seconds
+    return Deltas(model, messages, stop, max_tokens, first, between)
+
+
+def complete(model: Model, messages: Sequence[Message], *, max_tokens: int, stop: threading.Event | None = None) -> str:
+    """The whole answer, stripped. Raises ModelUnavailable."""
+    with stream(model, messages, stop=stop, max_tokens=max_tokens) as deltas:
+        return "".join(deltas).strip()
+
+
+class Deltas(Iterator[str]):
+    """Iterator over the text deltas of one call."""
+
+    def __init__(
+        self,
+        model: Model,
+        messages: Sequence[Message],
+        stop: threading.Event | None,
+        max_tokens: int | None,
+        first_token_seconds: float,
+        between_tokens_seconds: float,
+    ) -> None:
+        if model.llm is None:
+            raise ValueError(f"{model.name} is no language model")
+        self.tokens_in = 0
+        self.tokens_out = 0
+        self.stopped = False
+        self._model = model
+        self._stop = stop or threading.Event()
+        self._first, self._between = first_token_seconds, between_tokens_seconds
+        self._begun = False
+        self._over = False
+        self._deadline = time.monotonic() + first_token_seconds
+        self._queue: SimpleQueue[str | BaseException | None] = SimpleQueue()
+        self._line = Line()
+        self._thread = threading.Thread(
+            target=self._read, args=(model.llm, messages, max_tokens), name=f"stream {model.name}", daemon=True
+        )
+        self._thread.start()
+
+    def __next__(self) -> str:
+        while not self._over:
+            if self._stop.is_set():
+                self.stopped = True
+                break
+            try:
+                item = self._queue.get(timeout=min(_POLL, max(self._deadline - time.monotonic(), 0.001)))
+            except Empty:
+                if time.monotonic() >= self._deadline:
+                    self.close()
+                    seconds = self._between if self._begun else self._first
+                    raise faults.too_slow(self._model, seconds, begun=self._begun) from None
+                continue
+            if item is None:
+                break
+            if isinstance(item, BaseException):
+                self.close()
+                raise faults.explain(item, self._model, begun=self._begun, html=self._line.html) from item
+            self._begun = True
+            self._deadline = time.monotonic() + self._between
+            if item:
+                return item
+        self.close()
+        raise StopIteration
+
+    def close(self) -> None:
+        """Hang up. Safe to call twice."""
+        self._over = True
+        self._line.hang_up()
+
+    def __enter__(self) -> Deltas:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_line"):
+            self.close()
+
+    # ── in the call's own thread ──
+
+    def _read(self, llm: LLM, messages: Sequence[Message], max_tokens: int | None) -> None:
+        _calls.line = self._line
+        for delay in (*RETRY_DELAYS, None):
+            try:
+                self._fill(llm, messages, max_tokens)
+            except Exception as error:  # whatever it is, it is raised again where the deltas are read
+                if self._line.hung_up.is_set():
+                    return
+                if delay is None or self._line.carried_text or not faults.may_pass(error):
+                    self._queue.put(error)
+                    return
+                pause = max(delay, faults.retry_after(error))
+                if pause > _LONGEST_WAIT:
+                    self._queue.put(error)
+                    return
+                if self._line.hung_up.wait(pause):
+                    return
+            else:
+                return
+
+    def _fill(self, llm: LLM, messages: Sequence[Message], max_tokens: int | None) -> None:
+        chunks = iter(_start(llm, messages, max_tokens))
+        ended = None
+        came = False
+        try:
+            for chunk in chunks:
+                came = True
+                self._count(chunk)
+                ended = _has_ended(chunk, ended)
+                if chunk.delta or chunk.additional_kwargs.get("thinking_delta"):
+                    self._line.carried_text = True
+                    self._queue.put(chunk.delta or "")
+                if self._line.hung_up.is_set():
+                    return
+        finally:
+            close = getattr(chunks, "close", None)
+            if close is not None:
+                close()
+        if not came:
+            raise faults.not_a_model(self._model, html=self._line.html)
+        if ended is False:
+            raise ConnectionResetError("the answer has no end")
+        self._queue.put(None)
+
+    def _count(self, chunk: ChatResponse) -> None:
+        """Keep the token counts that a chunk tells, wherever this SDK puts them."""
+        raw = chunk.raw if isinstance(chunk.raw, dict) else {}
+        usage = chunk.message.additional_kwargs.get("usage") or raw.get("usage_metadata") or {}
+        told = {**raw, **(usage if isinstance(usage, dict) else {}), **chunk.additional_kwargs}
+        for name in ("prompt_tokens", "prompt_eval_count", "input_tokens", "prompt_token_count"):
+            self.tokens_in = told.get(name) or self.tokens_in
+        for name in ("completion_tokens", "eval_count", "output_tokens", "candidates_token_count"):
+            self.tokens_out = told.get(name) or self.tokens_out
+
+
+class Line:
+    """The sockets of one call, so that another thread can shut them."""
+
+    def __init__(self) -> None:
+        self.hung_up = threading.Event()
+        self.carried_text = False
+        self.html = False
+        self._sockets: list[socket.socket] = []
+
+    def add(self, connection: socket.socket) -> None:
+        self._sockets.append(connection)
+        if self.hung_up.is_set():
+            _shut(connection)
+
+    def hang_up(self) -> None:
+        self.hung_up.set()
+        for connection in list(self._sockets):
+            _shut(connection)
+
+
+def watch_request(request: Any) -> None:
+    """HTTP event hook (httpx or httpx2): note the sockets that this thread's call opens.
+
+    No connection is kept for a next call: each call's socket is its own, to be shut when the call is given up.
+    """
+    request.headers["connection"] = "close"
+    line: Line | None = getattr(_calls, "line", None)
+    if line is None:
+        return
+
+    def traced(event: str, info: dict[str, Any]) -> None:
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            connection = info["return_value"].get_extra_info("socket")
+            if connection is not None:
+                line.add(connection)
+
+    request.extensions["trace"] = traced
+
+
+def watch_response(response: Any) -> None:
+    """HTTP event hook: note whether a web page came where a model was expected."""
+    line: Line | None = getattr(_calls, "line", None)
+    if line is not None:
+        line.html = "text/html" in response.headers.get("content-type", "")
+
+
+def _start(llm: LLM, messages: Sequence[Message], max_tokens: int | None) -> Iterator[ChatResponse]:
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+
+    chat = [ChatMessage(role=MessageRole(message.role), content=message.text) for message in messages]
+    if max_tokens is None:
+        return llm.stream_chat(chat)
+    kind = llm.class_name()
+    if kind == "GenAI":  # Google's name in LlamaIndex
+        return llm.stream_chat(chat, generation_config={"max_output_tokens": max_tokens})
+    # A copy shares the SDK client; these classes take the limit from a field, not from the call.
+    if kind == "Ollama_llm":
+        options = {**getattr(llm, "additional_kwargs", {}), "num_predict": max_tokens}
+        return llm.model_copy(update={"additional_kwargs": options}).stream_chat(chat)
+    if "max_tokens" in type(llm).model_fields:
+        return llm.model_copy(update={"max_tokens": max_tokens}).stream_chat(chat)
+    return llm.stream_chat(chat)
+
+
+def _has_ended(chunk: ChatResponse, before: bool | None) -> bool | None:
+    """Whether the server said that its answer is complete; None for servers that never say."""
+    if isinstance(chunk.raw, dict) and "done" in chunk.raw:
+        return bool(chunk.raw["done"])
+    return before
+
+
+def _shut(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError, ValueError):  # already closed, or handed over to TLS
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+__all__ = ["Deltas", "Line", "ModelUnavailable", "complete", "stream", "watch_request", "watch_response"]
