@@ -102,9 +102,10 @@ def test_ids_and_questions_are_unique() -> None:
 
 def test_there_are_enough_questions_of_each_sort() -> None:
     types = Counter(line["type"] for line in LINES)
-    assert len(ANSWERABLE) >= 30
-    assert len(UNANSWERABLE) >= 15
-    assert all(types[name] >= 2 for name in TYPES)
+    assert len(ANSWERABLE) >= 72
+    assert len(UNANSWERABLE) >= 36
+    assert all(types[name] >= 12 for name in TYPES - {"multi-paper"})
+    assert 4 <= types["multi-paper"] <= 10
 
 
 def test_each_type_is_split_evenly() -> None:
