@@ -10,12 +10,12 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from eval.facts import Fact, holds, is_figure
 from rag.answer import Answer, Sentence, Verdict
 
-Entails = Callable[[Sequence[str], str], bool | None]
-"""Do these passages together entail this claim? None: the judge failed."""
+P = TypeVar("P")  # a passage: a text, or a paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,17 +177,20 @@ class CitationScores:
     failed: int
 
 
-def citation_scores(sentences: Sequence[tuple[str, Sequence[str]]], entails: Entails) -> CitationScores:
+def citation_scores(
+    sentences: Sequence[tuple[str, Sequence[P]]], entails: Callable[[str, Sequence[P]], bool | None]
+) -> CitationScores:
     """Citation recall and precision as ALCE defines them (Gao et al. 2023, section 4), over one answer.
 
-    `sentences` holds each factual sentence with the passages that it cites. Recall: the share of sentences that have
+    `sentences` holds each factual sentence with the passages that it cites; `entails` says whether a claim is entailed
+    by passages together, None where the judge failed. Recall: the share of sentences that have
     citations and are entailed by all of them together. Precision: the share of citations that are relevant; a
     citation is irrelevant when its sentence has no recall, or when it does not entail the sentence alone and the
     others entail it without it. No citation at all: recall 0, precision does not apply.
     """
     recalled = judged = relevant = cited = failed = 0
     for claim, passages in sentences:
-        whole = entails(passages, claim) if passages else False
+        whole = entails(claim, passages) if passages else False
         counts = _relevant(claim, passages, entails) if whole and len(passages) > 1 else len(passages) * bool(whole)
         if whole is None or counts is None:
             failed += 1
@@ -199,12 +202,12 @@ def citation_scores(sentences: Sequence[tuple[str, Sequence[str]]], entails: Ent
     return CitationScores(relevant / cited if cited else None, recalled / judged if judged else None, failed)
 
 
-def _relevant(claim: str, passages: Sequence[str], entails: Entails) -> int | None:
+def _relevant(claim: str, passages: Sequence[P], entails: Callable[[str, Sequence[P]], bool | None]) -> int | None:
     """How many of several passages are needed or enough, given that together they entail the claim."""
     count = 0
     for i in range(len(passages)):
-        alone = entails(passages[i : i + 1], claim)
-        others = entails([*passages[:i], *passages[i + 1 :]], claim) if alone is False else False
+        alone = entails(claim, passages[i : i + 1])
+        others = entails(claim, [*passages[:i], *passages[i + 1 :]]) if alone is False else False
         if alone is None or others is None:
             return None
         count += alone or not others

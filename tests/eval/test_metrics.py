@@ -67,7 +67,7 @@ def test_without_gold_there_is_nothing_to_measure() -> None:
 SAYS = {"p": {"a"}, "q": {"b"}, "r": {"a", "b"}, "s": {"c"}}
 
 
-def entails(passages: Sequence[str], claim: str) -> bool | None:
+def entails(claim: str, passages: Sequence[str]) -> bool | None:
     """A claim is the letters it states; a passage entails what it holds. "!" makes the judge fail."""
     if "!" in claim:
         return None
