@@ -1,0 +1,142 @@
+"""Judges: strict about what counts as a word, and never an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
+from llama_index.core.llms.callbacks import llm_completion_callback
+
+from eval.cache import Cache
+from eval.judges import CachedJudge, Judge, LlamaIndexJudge, LocatedJudge, ReadingJudge, make_judge, nearest
+from eval.scoring import Judgement
+from rag.errors import ModelUnavailable, SettingsError
+from rag.generation.prompts import judging
+from rag.grounding.verifiers import verifier
+from rag.papers import Paper
+from rag.settings import load_settings
+
+TRIAL = Paper(
+    "We studied 120 patients. The drug did not reduce mortality by 26 %. Side effects were rare in both eyes.",
+    title="A trial",
+    id="t",
+)
+OTHER = Paper("Sparse attention makes decoding 7 times faster on long inputs.", id="o")
+
+
+class Canned(CustomLLM):
+    """A LlamaIndex model that says one thing, or raises."""
+
+    says: str
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(model_name="canned")
+
+    @llm_completion_callback()
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        if self.says == "raise":
+            raise TimeoutError("the server is gone")
+        return CompletionResponse(text=self.says)
+
+    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+
+def llm_judge(says: str) -> Judge:
+    def reply(prompt: str) -> str:
+        if says == "raise":
+            raise ModelUnavailable("the server is gone")
+        return says
+
+    return ReadingJudge("llm:canned", verifier("llm", complete=reply, prompt=judging))
+
+
+@pytest.mark.parametrize(
+    ("says", "supported"),
+    [
+        ('{"verdict": "supported"}', True),
+        ('```json\n{"verdict": "supported", "reason": "as said"}\n```', True),
+        ('{"verdict": "not_found"}', False),
+        ('{"verdict": "partly"}', False),
+        ("No, both eyes were affected.", None),
+        ("yes and no", None),
+        ("Yes", None),
+        ('{"verdict": "supp', None),
+        ('{"verdict": "supported"} {"verdict": "contradicted"}', None),
+        ("", None),
+        ("raise", None),
+    ],
+)
+def test_the_llm_judge_takes_its_schema_and_nothing_else(says: str, supported: bool | None) -> None:
+    judgement = llm_judge(says).judge("Side effects were rare.", [TRIAL])
+    assert judgement.supported is supported
+    assert supported is not None or judgement.note
+
+
+def test_llamaindex_as_it_comes_takes_eyes_for_yes() -> None:
+    """Kept as the comparison, so its fault is on record: any "yes" passes."""
+    assert LlamaIndexJudge(Canned(says="No, both eyes."), "canned").judge("x", [TRIAL]).supported is True
+    assert LlamaIndexJudge(Canned(says="NO"), "canned").judge("x", [TRIAL]).supported is False
+
+
+def test_llamaindex_that_raises_has_failed() -> None:
+    judgement = LlamaIndexJudge(Canned(says="raise"), "canned").judge("x", [TRIAL])
+    assert judgement.supported is None
+    assert "the server is gone" in judgement.note
+
+
+@pytest.mark.parametrize(
+    ("claim", "supported"),
+    [
+        ("Decoding is 7 times faster on long inputs with sparse attention.", True),
+        ("Sparse attention makes decoding 9 times faster on long inputs.", False),
+        ("The drug reduced mortality by 26 %.", False),
+        ("The drug cures all patients.", False),
+    ],
+)
+def test_located(claim: str, supported: bool) -> None:
+    assert LocatedJudge().judge(claim, [TRIAL, OTHER]).supported is supported
+
+
+def test_located_without_papers_supports_nothing() -> None:
+    assert LocatedJudge().judge("Decoding is faster.", []).supported is False
+
+
+def test_nothing_is_asked_twice_but_failures_are(tmp_path: Path) -> None:
+    class Counting:
+        name = "counting"
+        asked = 0
+
+        def judge(self, claim: str, papers: Sequence[Paper]) -> Judgement:
+            self.asked += 1
+            return Judgement(None, note="down") if self.asked == 1 else Judgement(True, 0.7, "fine")
+
+    inner = Counting()
+    cached = CachedJudge(inner, Cache(tmp_path / "cache.sqlite"))
+    said = [cached.judge("claim", [TRIAL]) for _ in range(4)]
+    assert [item.supported for item in said] == [None, True, True, True]
+    assert said[3] == Judgement(True, 0.7, "fine")
+    assert inner.asked == 2
+    cached.judge("claim", [OTHER])
+    assert inner.asked == 3
+
+
+def test_nearest_sentences_keep_their_order_and_title() -> None:
+    passage = nearest("mortality of 120 patients", [OTHER, TRIAL], 2)
+    assert passage == "A trial\nWe studied 120 patients. The drug did not reduce mortality by 26 %."
+
+
+@pytest.mark.parametrize("name", ["", "nli:", "gpt", "Located"])
+def test_unknown_judge(name: str) -> None:
+    with pytest.raises(SettingsError, match="located, nli:MODEL, llm, llamaindex"):
+        make_judge(name, load_settings())
+
+
+@pytest.mark.parametrize("name", ["llm", "llamaindex"])
+def test_a_judge_that_needs_a_model_says_so(name: str) -> None:
+    with pytest.raises(ModelUnavailable, match="needs a language model"):
+        make_judge(name, load_settings(llm="extractive"))
