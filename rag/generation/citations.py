@@ -1,0 +1,411 @@
+"""Citation markers in a model's words, parsed while they stream.
+
+Models write `[1]`, `[1, 2]`, `[1-3]`, `【1】`, `[[1]]`, `[^1]`, `[1](url)`, `(Source 2)`, `[Source 2]`, and these in
+backticks; the same brackets also stand for intervals, array indices and the abstracts' own references. Thoughts
+between `<think>` and `</think>` are neither answer nor citation. Whether a piece of text is a marker may be decided
+by what follows, so text is held back until it is decided: nothing that was shown has to be taken back, but for
+thoughts that are only found to be thoughts by their closing tag (`Reset`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rag.generation.prompts import REFUSAL
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words to show."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A marker with its source numbers; `position` counts the characters of text before it."""
+
+    numbers: tuple[int, ...]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """All pieces up to here were thoughts: forget them."""
+
+
+Piece = Text | Cited | Reset
+
+_BRACKET_WINDOW = 90  # characters a marker may have
+_LINK_WINDOW = 300
+_CODE_WINDOW = 160
+_MATHS_WINDOW = 200
+
+_WORDS: Final = re.findall(
+    r"\S+",
+    "abstract abstracts citation citations doc docs document documents paper papers quelle quellen ref refs reference "
+    "references source sources 来源 文献 摘要 论文",
+)
+_WORD = rf"(?:(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})(?![^\W\d_])\.?\s*[:：#]?\s*)"
+_NUMBER = r"[1-9]\d{0,2}"
+_DASH = r"\s*[-‐‑–—]\s*"
+_ITEM = rf"\^?{_WORD}?\#?{_NUMBER}(?:{_DASH}{_WORD}?{_NUMBER})?(?:†[^\]】]{{0,40}})?"
+_BETWEEN = r"\s*(?:[,;，、；&]\s*(?:and\s+)?|\band\b|\bund\b|和|及)\s*"
+_LIST = rf"{_ITEM}(?:{_BETWEEN}{_ITEM})*"
+_NESTED = rf"\[\s*{_LIST}\s*\](?:\s*[,;]?\s*\[\s*{_LIST}\s*\])*"
+_LEAD = r"(?:see|cf\.?|from|per|siehe|见)?\s*"
+_MARKER = re.compile(
+    rf"\[\s*(?:{_LIST}|{_NESTED})\s*\]|【\s*{_LIST}\s*】|［\s*{_LIST}\s*］"
+    rf"|[(（]\s*{_LEAD}(?:{_WORD}{_LIST}|{_WORD}?{_NESTED})\s*[)）]",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(r"[ \t]*(?:(?P<dash>[-‐‑–—])|[,;&]|and\b)?[ \t]*(?=\[)", re.IGNORECASE)
+_JOINT_BEGUN = re.compile(r"[ \t]*(?:[-‐‑–—,;&]|a(?:nd?)?)?[ \t]*", re.IGNORECASE)
+_RANGE = re.compile(rf"({_NUMBER})(?:{_DASH}{_WORD}?({_NUMBER}))?", re.IGNORECASE)
+_MATHS_LIST = re.compile(r"\[[\s\d.,;:+\-−–*/^…\[\]]*\]")
+_LINK = re.compile(r"\((?:[a-z][a-z0-9+.-]*:|#|/|www\.|\))[^()\s]*\)?", re.IGNORECASE)
+_LEADS = (*_WORDS, "see", "cf", "from", "per", "siehe", "见")
+_CLOSING = {"[": "]", "【": "】", "［": "］", "(": ")", "（": "）"}
+_MAY_OPEN_MARKER = {*_CLOSING, "`", "\\"}
+_SPACE = re.compile(r"[ \t\u00a0]+")
+_ORDINARY = re.compile(r"[^\[【［(（`$<\\N \t\u00a0⁰¹²³⁴-⁹]+")
+_TAGS = ("<think>", "<thinking>", "<reasoning>", "</think>", "</thinking>", "</reasoning>")
+_CLOSE_TAG = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+_LONGEST_TAG = max(map(len, _TAGS))
+_SUPERSCRIPT = re.compile(r"[¹²³⁴-⁹][⁰¹²³⁴-⁹]?")
+_SUPERSCRIPT_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_OWN = re.compile(r"(\w+)\W{0,2}(\[[\d,;\s–-]{1,40}\])")
+_BEFORE = re.compile(r"(\w+)\W{0,2}\Z")
+
+
+class Markers:
+    """Turns a stream of text deltas into pieces.
+
+    `n_sources` is how many sources the model was given; other numbers are dropped. `texts` are the abstracts: a
+    bracket that one of them has after the same word is that abstract's own text and no citation.
+    `refused` tells that the model wrote the sentinel for "not in these abstracts", which is never shown.
+    """
+
+    def __init__(self, n_sources: int, texts: Iterable[str] = ()) -> None:
+        self.refused = False
+        self._n = n_sources
+        self._own = {(word.casefold(), _squeezed(bracket)) for text in texts for word, bracket in _OWN.findall(text)}
+        self._buffer = ""
+        self._shown = 0  # characters since the start or the last reset
+        self._tail = ""  # the last of them, and of the text in this round
+        self._thinking = False
+        self._fenced = False
+
+    def feed(self, delta: str) -> list[Piece]:
+        """The pieces that are certain after this delta."""
+        self._buffer += delta
+        return self._take(end=False)
+
+    def finish(self) -> list[Piece]:
+        """The rest; what was held back turns out to be text."""
+        return self._take(end=True)
+
+    def _take(self, *, end: bool) -> list[Piece]:
+        pieces: list[Piece] = []
+        at = 0
+        while at < len(self._buffer):
+            step = self._next(at, end)
+            if step is None:
+                break
+            at, piece = step
+            if isinstance(piece, Reset):
+                self.refused, self._shown, self._tail = False, 0, ""
+                pieces.append(piece)
+            elif isinstance(piece, Text):
+                self._shown += len(piece.text)
+                self._tail = (self._tail + piece.text)[-40:]
+                _append(pieces, piece)
+            elif piece is not None:
+                self._tail += " "  # a bracket right after a marker is no index
+                if piece.numbers:
+                    pieces.append(Cited(piece.numbers, self._shown))
+        self._buffer = self._buffer[at:]
+        return pieces
+
+    def _next(self, at: int, end: bool) -> tuple[int, Piece | None] | None:
+        """Where the next piece ends and what it is (None: nothing to show); None when more text must come first."""
+        if self._thinking:
+            return self._thought(at, end)
+        if self._fenced:
+            return self._code(at, end)
+        first = self._buffer[at]
+        if ordinary := _ORDINARY.match(self._buffer, at):
+            return ordinary.end(), Text(ordinary.group())
+        if first in " \t\u00a0":
+            return self._space(at, end)
+        if first == "<":
+            return self._tag(at, end)
+        if first == "`":
+            return self._backtick(at, end)
+        if first == "$":
+            return self._maths(at, end)
+        if first == "\\":
+            return self._escaped(at, end)
+        if first == "N":
+            return self._sentinel(at, end)
+        if first in _CLOSING:
+            return self._bracket(at, end)
+        return self._raised(at, end)
+
+    def _space(self, at: int, end: bool) -> tuple[int, Piece | None] | None:
+        """Space goes with a marker that follows it: "text [1]." is read "text."."""
+        space = _SPACE.match(self._buffer, at)
+        after = space.end() if space else at + 1
+        if after == len(self._buffer):
+            return (after, Text(self._buffer[at:after])) if end else None
+        if self._buffer[after] not in _MAY_OPEN_MARKER:
+            return after, Text(self._buffer[at:after])
+        step = self._peek(after, end)
+        if step is None:
+            return None
+        return step if isinstance(step[1], Cited) else (after, Text(self._buffer[at:after]))
+
+    def _peek(self, at: int, end: bool) -> tuple[int, Piece | None] | None:
+        """What would come at `at`, after a space or a marker, without taking it."""
+        kept = self._tail, self._fenced
+        self._tail += " "
+        try:
+            return self._next(at, end)
+        finally:
+            self._tail, self._fenced = kept
+
+    def _bracket(self, at: int, end: bool) -> tuple[int, Piece] | None:
+        literal = at + 1, Text(self._buffer[at])
+        close = self._closing(at, _BRACKET_WINDOW)
+        if close is None:
+            hopeless = _cannot_be_marker(self._buffer[at : at + _BRACKET_WINDOW])
+            return literal if end or hopeless or self._exhausted(at, _BRACKET_WINDOW) else None
+        whole = self._buffer[at : close + 1]
+        after = close + 1
+        if not _MARKER.fullmatch(whole):
+            return (after, Text(whole)) if _MATHS_LIST.fullmatch(whole) else literal
+        if whole[0] == "[" and (self._is_index() or self._is_own(whole)):
+            return after, Text(whole)
+        if whole[0] == "[":
+            linked = self._after_link(after, end)
+            if linked is None:
+                return None
+            return self._joined(linked, end, self._numbers(whole))
+        return after, Cited(self._numbers(whole), self._shown)
+
+    def _joined(self, at: int, end: bool, numbers: tuple[int, ...]) -> tuple[int, Piece] | None:
+        """The marker with what joins it to a next one: "[1] and [2]", "[1]–[3]" are one."""
+        mark = at, Cited(numbers, self._shown)
+        joint = _JOINT.match(self._buffer, at)
+        if joint is None:
+            begun = _JOINT_BEGUN.fullmatch(self._buffer[at : at + 12])
+            return None if begun and at + 12 > len(self._buffer) and not end else mark
+        step = self._peek(joint.end(), end)
+        if step is None:
+            return None
+        after, piece = step
+        if not isinstance(piece, Cited):
+            return mark
+        if joint["dash"] and numbers and piece.numbers:
+            between = tuple(range(numbers[-1] + 1, piece.numbers[0]))
+            numbers += between
+        return after, Cited(tuple(dict.fromkeys((*numbers, *piece.numbers))), self._shown)
+
+    def _after_link(self, at: int, end: bool) -> int | None:
+        """Where "(https://…)" after a marker ends; `at` itself where there is none."""
+        rest = self._buffer[at : at + _LINK_WINDOW]
+        if not rest:
+            return at if end else None
+        if rest[0] != "(":
+            return at
+        body = re.match(r"\([^()\s]*", rest)
+        stop = body.end() if body else 1
+        if stop < len(rest):
+            whole = rest[: stop + 1]
+            return at + len(whole) if whole[-1] == ")" and _LINK.fullmatch(whole) else at
+        return at if end or len(rest) == _LINK_WINDOW else None
+
+    def _backtick(self, at: int, end: bool) -> tuple[int, Piece] | None:
+        ticks = len(self._buffer) - at - len(self._buffer[at:].lstrip("`"))
+        if at + ticks == len(self._buffer) and ticks < 3 and not end:
+            return None
+        if ticks >= 3:
+            self._fenced = True
+            return at + 3, Text("```")
+        if ticks == 2:  # LaTeX's opening quote
+            return at + 2, Text("``")
+        window = self._buffer[at + 1 : at + 1 + _CODE_WINDOW]
+        stop = re.search(r"[`\n]", window)
+        if stop is None:
+            return (at + 1, Text("`")) if end or len(window) == _CODE_WINDOW else None
+        if stop.group() == "\n":
+            return at + 1, Text("`")
+        after = at + 1 + stop.end()
+        inner = window[: stop.start()].strip()
+        if _MARKER.fullmatch(inner) and not self._is_own(inner):
+            return after, Cited(self._numbers(inner), self._shown)
+        return after, Text(self._buffer[at:after])
+
+    def _maths(self, at: int, end: bool) -> tuple[int, Piece] | None:
+        """$…$ as text. As in Pandoc a closing $ stands after no space and before no digit: "$5 and $6" are dollars."""
+        window = self._buffer[at + 1 : at + 1 + _MATHS_WINDOW]
+        complete = end or len(window) == _MATHS_WINDOW
+        for index, char in enumerate(window):
+            if char == "\n" or (index == 0 and char.isspace()):
+                return at + 1, Text("$")
+            if char == "$" and index and not window[index - 1].isspace():
+                if index + 1 == len(window) and not complete:
+                    return None
+                if not window[index + 1 : index + 2].isdigit():
+                    return at + 2 + index, Text(self._buffer[at : at + 2 + index])
+        return (at + 1, Text("$")) if complete else None
+
+    def _escaped(self, at: int, end: bool) -> tuple[int, Piece] | None:
+        r"""`\(…\)` and `\[…\]` are maths, but `\[1\]` is a marker in Markdown's spelling."""
+        two = self._buffer[at : at + 2]
+        if len(two) < 2 and not end:
+            return None
+        if two not in ("\\[", "\\("):
+            return at + 1, Text("\\")
+        window = self._buffer[at + 2 : at + 2 + _MATHS_WINDOW]
+        stop = window.find("\\]" if two == "\\[" else "\\)")
+        if stop < 0:
+            return (at + 2, Text(two)) if end or len(window) == _MATHS_WINDOW else None
+        after = at + 2 + stop + 2
+        inner = f"[{window[:stop]}]"
+        if two == "\\[" and _MARKER.fullmatch(inner):
+            return after, Cited(self._numbers(inner), self._shown)
+        return after, Text(self._buffer[at:after])
+
+    def _raised(self, at: int, end: bool) -> tuple[int, Piece] | None:
+        """A superscript is a marker after punctuation ("so.¹"), else a power or a charge."""
+        figure = _SUPERSCRIPT.match(self._buffer, at)
+        if figure is None or not self._tail.endswith((".", ",", ";", "!", "?", "。", "，")):
+            return at + 1, Text(self._buffer[at])
+        if figure.end() == len(self._buffer) and not end:
+            return None
+        number = int(figure.group().translate(_SUPERSCRIPT_DIGITS))
+        return figure.end(), Cited((number,) if number <= self._n else (), self._shown)
+
+    def _sentinel(self, at: int, end: bool) -> tuple[int, Piece | None] | None:
+        found = self._buffer[at : at + len(REFUSAL)]
+        if found == REFUSAL:
+            self.refused = True
+            return at + len(REFUSAL), None
+        if len(found) < len(REFUSAL) and REFUSAL.startswith(found) and not end:
+            return None
+        return at + 1, Text("N")
+
+    def _tag(self, at: int, end: bool) -> tuple[int, Piece | None] | None:
+        found = self._buffer[at : at + _LONGEST_TAG].lower()
+        for tag in _TAGS:
+            if found.startswith(tag):
+                if tag.startswith("</"):
+                    return at + len(tag), Reset()
+                self._thinking = True
+                return at + len(tag), None
+        if not end and any(tag.startswith(found) for tag in _TAGS):
+            return None
+        return at + 1, Text("<")
+
+    def _thought(self, at: int, end: bool) -> tuple[int, Piece | None] | None:
+        close = _CLOSE_TAG.search(self._buffer, at)
+        if close:
+            self._thinking = False
+            return close.end(), None
+        kept = at if end else max(at, len(self._buffer) - _LONGEST_TAG)
+        return (len(self._buffer), None) if end else ((kept, None) if kept > at else None)
+
+    def _code(self, at: int, end: bool) -> tuple[int, Piece] | None:
+        close = self._buffer.find("```", at)
+        if close >= 0:
+            self._fenced = False
+            return close + 3, Text(self._buffer[at : close + 3])
+        kept = len(self._buffer) if end else max(at, len(self._buffer.rstrip("`")))
+        return (kept, Text(self._buffer[at:kept])) if kept > at else None
+
+    def _closing(self, at: int, window: int) -> int | None:
+        """The index of the bracket that closes the one at `at`, on the same line and within the window."""
+        opening, closing, depth = self._buffer[at], _CLOSING[self._buffer[at]], 0
+        for index in range(at, min(at + window, len(self._buffer))):
+            char = self._buffer[index]
+            if char == "\n":
+                return None
+            depth += (char == opening) - (char == closing)
+            if depth == 0:
+                return index
+        return None
+
+    def _exhausted(self, at: int, window: int) -> bool:
+        return "\n" in self._buffer[at : at + window] or len(self._buffer) - at >= window
+
+    def _is_index(self) -> bool:
+        """After a one-letter variable or a bracketed expression: x[1], a[0][1]."""
+        return re.search(r"(?:(?<![\w-])[a-z]|[\]}])\Z", self._tail) is not None
+
+    def _is_own(self, bracket: str) -> bool:
+        before = _BEFORE.search(self._tail)
+        return bool(before and (before.group(1).casefold(), _squeezed(bracket)) in self._own)
+
+    def _numbers(self, marker: str) -> tuple[int, ...]:
+        found: list[int] = []
+        for low, high in _RANGE.findall(re.sub(r"†[^\]】]*", "", marker)):
+            ends = int(low), int(high or low)
+            found += range(min(ends), min(max(ends), self._n) + 1)
+        return tuple(dict.fromkeys(number for number in found if 1 <= number <= self._n))
+
+
+def parse(text: str, n_sources: int, texts: Sequence[str] = ()) -> list[Piece]:
+    """The pieces of a text that is there as a whole."""
+    markers = Markers(n_sources, texts)
+    return merged([*markers.feed(text), *markers.finish()])
+
+
+def merged(pieces: Iterable[Piece]) -> list[Piece]:
+    """What is left of the pieces in the end: neighbouring text joined, thoughts that were reset gone."""
+    kept: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, Reset):
+            kept = []
+        else:
+            _append(kept, piece)
+    return kept
+
+
+def shown(pieces: Iterable[Piece]) -> str:
+    """The words without markers."""
+    return "".join(piece.text for piece in merged(pieces) if isinstance(piece, Text))
+
+
+def cited(pieces: Iterable[Piece]) -> Iterator[int]:
+    """The source numbers in the order they are cited."""
+    for piece in merged(pieces):
+        if isinstance(piece, Cited):
+            yield from piece.numbers
+
+
+def _append(pieces: list[Piece], piece: Piece) -> None:
+    last = pieces[-1] if pieces else None
+    if isinstance(piece, Text) and isinstance(last, Text):
+        pieces[-1] = Text(last.text + piece.text)
+    elif piece != Text(""):
+        pieces.append(piece)
+
+
+def _cannot_be_marker(opening: str) -> bool:
+    """Whether what follows the bracket is certain to be no marker, so that it need not be held back."""
+    body = opening[1:].lstrip(" \t[^#")
+    word = re.match(r"[^\W\d_]+", body)
+    if word is None:
+        return bool(body) and not body[0].isdigit()
+    begun = word.group().casefold()
+    if word.end() < len(body):
+        return not any(begun == lead or (not lead.isascii() and begun.startswith(lead)) for lead in _LEADS)
+    return not any(lead.startswith(begun) or begun.startswith(lead) for lead in _LEADS)
+
+
+def _squeezed(bracket: str) -> str:
+    return re.sub(r"\s+", "", bracket)
