@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from rag.errors import InputError
 from rag.papers import Paper, Skipped, normal_doi
 from rag.readers.encodings import broken
+from rag.readers.latex import readable
 from rag.readers.values import abstract_of, keywords_of, names_of, one_line, text_of, url_of, year_of
 
 FIELDS = ("title", "abstract", "authors", "year", "venue", "doi", "url", "keywords")
@@ -50,6 +51,19 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
             "datepublished",
         ),
         *("issued", "created", "cdate", "pdate", "updatedate", "onlinedate", "conferencedate"),
+    ),
+    # what is asked last, after a year in the venue's name
+    "created": (
+        "publishedat",
+        "pdate",
+        "odate",
+        "created",
+        "createdat",
+        "cdate",
+        "tcdate",
+        "updatedate",
+        "updated",
+        "updatedat",
     ),
     "venue": (
         *(
@@ -118,19 +132,24 @@ def columns(names: Iterable[str], mapping: Mapping[str, str], where: str) -> dic
 
     Raises InputError where `mapping` names a field or a column that does not exist.
     """
+    check_fields(mapping)
     names = list(names)
     by_key: dict[str, str] = {}
     for name in names:
         by_key.setdefault(key(name), name)
-    found = {field: [by_key[alias] for alias in ALIASES[field] if alias in by_key] for field in FIELDS}
+    found = {field: [by_key[alias] for alias in ALIASES[field] if alias in by_key] for field in ALIASES}
     for field, wanted in mapping.items():
-        if field not in FIELDS:
-            raise InputError(f"{field!r} is no field of a paper", hint=f"fields: {', '.join(FIELDS)}")
         name = wanted if wanted in names else by_key.get(key(wanted), "")
         if not name:
             raise InputError(f"{where}: no column named {wanted!r} (for {field})", hint=f"columns: {', '.join(names)}")
         found[field] = [name]
     return found
+
+
+def check_fields(mapping: Mapping[str, str]) -> None:
+    """Raises InputError where `mapping` names something that is no field."""
+    if unknown := [field for field in mapping if field not in FIELDS]:
+        raise InputError(f"{unknown[0]!r} is no field of a paper", hint=f"fields: {', '.join(FIELDS)}")
 
 
 def identifier_url(row: Mapping[str, object]) -> str:
@@ -146,7 +165,7 @@ def identifier_url(row: Mapping[str, object]) -> str:
 def paper_of(values: Mapping[str, object], *, source: str, line: int, encoding: str = "utf-8") -> Paper | Skipped:
     """A paper of `values` (field → value as the source has it), or why there is none."""
     abstract = abstract_of(values.get("abstract"))
-    title = one_line(text_of(values.get("title")))
+    title = readable(text_of(values.get("title")))
     if not abstract:
         return Skipped(source, line, f"no abstract ({title[:60]})" if title else "no abstract")
     venue = one_line(text_of(values.get("venue")))
@@ -160,7 +179,7 @@ def paper_of(values: Mapping[str, object], *, source: str, line: int, encoding: 
         abstract=abstract,
         title=title,
         authors=authors,
-        year=year_of(values.get("year")) or year_of(venue),
+        year=year_of(values.get("year")) or year_of(venue) or year_of(values.get("created")),
         venue=venue,
         url=url,
         doi=doi,

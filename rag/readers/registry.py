@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from rag.errors import InputError
 from rag.papers import Paper, Skipped
-from rag.readers import jsonlines, table, textlist
+from rag.readers import atom, bibtex, jsonfiles, pubmed, table, tagged, textlist
 from rag.readers.encodings import Text
+from rag.readers.inputs import ACCEPTED
+from rag.readers.markedup import root_of
 
+_PREFACE = 5000  # how far into a file its first entry may start, in characters
 Read = Callable[[Text, Mapping[str, str]], Iterator[Paper | Skipped]]
 
 
@@ -23,14 +28,65 @@ class Format:
 
 TEXT = Format("text list", (".txt", ".md"), textlist.read)
 TABLE = Format("CSV or TSV", (".csv", ".tsv", ".tab"), table.read)
-JSONL = Format("JSON Lines", (".jsonl", ".ndjson"), jsonlines.read)
+JSON = Format("JSON", (".json",), jsonfiles.read)
+JSONL = Format("JSON Lines", (".jsonl", ".ndjson"), jsonfiles.read_lines)
+BIBTEX = Format("BibTeX", (".bib",), bibtex.read)
+RIS = Format("RIS", (".ris",), tagged.read_ris)
+MEDLINE = Format("MEDLINE", (".nbib", ".medline"), tagged.read_medline)
+PUBMED = Format("PubMed XML", (".xml",), pubmed.read)
+ATOM = Format("Atom", (".atom",), atom.read)
+FORMATS = (TEXT, TABLE, JSON, JSONL, BIBTEX, RIS, MEDLINE, PUBMED, ATOM)
+
+_JSON_START = re.compile(r'\{\s*["}]|\[\s*(?:[\[\]{"]|$)|\{\s*$')
+_BIBTEX_ENTRY = re.compile(
+    r"^\s*@(?:article|book|booklet|collection|conference|dataset|electronic|in(?:book|collection|proceedings|reference)|manual"
+    r"|mastersthesis|misc|online|patent|periodical|phdthesis|proceedings|report|software|string|techreport|thesis"
+    r"|unpublished|www|comment|preamble)\s*[{(]|^\s*@\w+\s*[{(][^\s,{}]+\s*,\s*\w+\s*=",
+    re.MULTILINE | re.IGNORECASE,
+)
+_RIS_ENTRY = re.compile(r"^\s{0,3}TY\s{1,3}- ?", re.MULTILINE)
+_MEDLINE_ENTRY = re.compile(r"^PMID ?- ?\d", re.MULTILINE)
+_OTHERS = (
+    (re.compile(r"<!doctype html|<html[\s>]", re.IGNORECASE), "a web page"),
+    (re.compile(r"%0 [A-Z]"), "an EndNote export (Refer)"),
+    (re.compile(r"FN (?:Clarivate|Thomson|ISI)"), "a Web of Science plain-text export"),
+    (re.compile(r"version https://git-lfs"), "a Git LFS pointer, not the file itself"),
+)
 
 
 def detect(text: Text, mapping: Mapping[str, str]) -> Format:
-    """The format of `text`: by its content; its suffix decides only where that is open."""
+    """The format of `text`: by its content; its suffix decides only where that is open.
+
+    Raises InputError for a kind of file that is known and cannot be read.
+    """
     head = text.head().lstrip("\ufeff \t\r\n")
-    if head.startswith("{"):
-        return JSONL
-    if text.blob.suffix in TABLE.suffixes or table.header_delimiter(head, mapping):
+    suffix = text.blob.suffix
+    for pattern, what in _OTHERS:
+        if pattern.match(head):
+            raise InputError(f"{text.name}: is {what}, which cannot be read", hint=ACCEPTED)
+    if head.startswith("<") and (root := root_of(head)):
+        return _xml_format(text, root)
+    if _JSON_START.match(head):
+        return JSONL if jsonfiles.is_lines(head) or suffix in JSONL.suffixes else JSON
+    if suffix in JSONL.suffixes and "{" in head[:2000]:
+        return JSONL  # its first line is broken
+    for pattern, form in ((_BIBTEX_ENTRY, BIBTEX), (_RIS_ENTRY, RIS), (_MEDLINE_ENTRY, MEDLINE)):
+        found = pattern.search(head)
+        if found and (suffix in form.suffixes or found.start() < _PREFACE):
+            return form
+    if table.header_delimiter(head, mapping) or suffix in TABLE.suffixes:
         return TABLE
+    known = next((form for form in FORMATS if suffix in form.suffixes), TEXT)
+    if known not in (TEXT, TABLE):
+        start = " ".join(head[:60].split())
+        raise InputError(f"{text.name}: has nothing of {known.name} in it; it starts “{start}”", hint=ACCEPTED)
     return TEXT
+
+
+def _xml_format(text: Text, root: str) -> Format:
+    for form, roots in ((PUBMED, pubmed.ROOTS), (ATOM, atom.ROOTS)):
+        if root in roots:
+            return form
+    if root.lower() == "html":
+        raise InputError(f"{text.name}: is a web page, which cannot be read", hint=ACCEPTED)
+    raise InputError(f"{text.name}: is XML of an unknown kind (<{root}>)", hint=ACCEPTED)

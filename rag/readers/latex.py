@@ -1,0 +1,117 @@
+"""LaTeX and HTML in bibliographic fields: accents, escapes and braces decoded, mathematics left readable."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from pylatexenc.latex2text import LatexNodes2Text, get_default_latex_context_db
+
+_SYMBOL_ACCENT = r"\\[`'^\"~=.]\s*(?:\{\s*\\?[A-Za-z]\s*\}|\\[ij](?![A-Za-z])|[A-Za-z])"
+_LETTER_ACCENT = r"\\[uvHcdbkrt](?:\s*\{\s*\\?[A-Za-z]{1,2}\s*\}|\s+\\[ij](?![A-Za-z])|\s+[A-Za-z](?![A-Za-z]))"
+_LETTER = r"\\(?:ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j|th|TH|dh|DH|dj|DJ|ng|NG)(?![A-Za-z])(?:\{\}|\s+(?=[A-Za-z]))?"
+_NAMED = r"\\text[a-z]+(?:\{\}|(?![A-Za-z{]))|\\l?dots(?:\{\}|(?![A-Za-z{]))"
+_ACCENT = re.compile("|".join((_SYMBOL_ACCENT, _LETTER_ACCENT, _LETTER, _NAMED)))
+_ESCAPE = re.compile(r"\\([%&_#$])")
+_MATH = re.compile(r"(?<![\\$])\$(?=[^\s$])((?:[^$\\]|\\.){1,300}?)(?<!\s)\$(?![\d$])|\\\((.{1,300}?)\\\)", re.DOTALL)
+_MACRO = re.compile(r"\\([A-Za-z]+)\*?")
+_MACRO_TAIL = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\[\]]*\])?$")
+_TAG = re.compile(
+    r"</?(?:i|b|u|em|strong|sub|sup|inf|scp|sc|tt|span|br|p|font|title|italic|bold|mml:[a-z]+|jats:[a-z]+)"
+    r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'))*\s*/?>",
+    re.IGNORECASE,
+)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
+
+
+def decode(text: str, *, braces: bool = True) -> str:
+    """`text` with LaTeX's accents, letters and escapes as characters; mathematics and other commands stay.
+
+    With `braces`, groups that only protect capitals go too, as BibTeX means them.
+    """
+    if "\\" not in text and not (braces and "{" in text):
+        return text
+    return _outside_math(text, lambda part: _decode_part(part, braces), lambda formula: formula)
+
+
+def readable(text: str, *, braces: bool = False) -> str:
+    """A title as people write it: markup, entities, accents and simple mathematics as plain characters, on one line."""
+    if "&" in text:
+        text = _ENTITY.sub(lambda match: html.unescape(match.group()), text)
+        text = _ENTITY.sub(lambda match: html.unescape(match.group()), text)  # exports often escape twice
+    if "<" in text:
+        text = _TAG.sub("", text)
+    if "\\" in text or "$" in text or (braces and "{" in text):
+
+        def plain_part(part: str) -> str:
+            part = _decode_part(part, braces)
+            return _command_text(part) if _MACRO.search(part) else part
+
+        text = _outside_math(text, plain_part, lambda formula: _command_text(formula, math=True))
+    return " ".join(text.split())
+
+
+def _outside_math(text: str, prose: Callable[[str], str], formula: Callable[[str], str]) -> str:
+    parts: list[str] = []
+    at = 0
+    for match in _MATH.finditer(text):
+        parts += prose(text[at : match.start()]), formula(match.group())
+        at = match.end()
+    return "".join((*parts, prose(text[at:])))
+
+
+def _decode_part(text: str, braces: bool) -> str:
+    text = _ACCENT.sub(lambda match: _snippet(match.group()), text)
+    if braces:
+        text = _ESCAPE.sub(r"\1", _without_groups(text))
+        return re.sub(r"(?<=[^\W\d_.])~(?=\w)|(?<=\.)~(?=[A-Z])", " ", text)
+    text = re.sub(r"\{([^\W\d_])\}", r"\1", text) if "{" in text else text  # what was {\'e}
+    return _ESCAPE.sub(r"\1", text)
+
+
+@lru_cache(maxsize=4096)
+def _snippet(latex: str) -> str:
+    return LatexNodes2Text(keep_comments=True).latex_to_text(latex).strip() or latex
+
+
+def _command_text(latex: str, *, math: bool = False) -> str:
+    """`latex` through pylatexenc; as it stands where that fails or loses everything."""
+    guarded = latex if math else re.sub(r"(?<!\\)([%&#$])", r"\\\1", latex)
+    if latex.count("{") > 200 or not all(map(_is_command, _MACRO.findall(latex))):
+        return latex
+    try:
+        found: str = LatexNodes2Text(math_mode="text", keep_comments=True).latex_to_text(guarded)
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError, RecursionError):
+        return latex
+    return found if found.strip() else latex
+
+
+@lru_cache(maxsize=4096)
+def _is_command(name: str) -> bool:
+    return get_default_latex_context_db().get_macro_spec(name) is not None
+
+
+def _without_groups(text: str) -> str:
+    """`text` without {…} that is no command's argument; what is not balanced stays."""
+    out: list[str] = []
+    open_groups: list[tuple[int, bool]] = []  # where it stands in `out`, and whether it is kept
+    argument = False  # the group that just closed belongs to a command: another may follow
+    for at, char in enumerate(text):
+        escaped = at > 0 and text[at - 1] == "\\" and not (at > 1 and text[at - 2] == "\\")
+        if char == "{" and not escaped:
+            tail = text[max(0, at - 60) : at].rstrip()
+            kept = (argument and text[at - 1] == "}") or bool(_MACRO_TAIL.search(tail)) or tail[-1:] in ("_", "^")
+            open_groups.append((len(out), kept))
+            out.append("{")
+        elif char == "}" and not escaped and open_groups:
+            start, kept = open_groups.pop()
+            argument = kept
+            if kept:
+                out.append("}")
+            else:
+                out[start] = ""
+        else:
+            out.append(char)
+    return "".join(out)
