@@ -1,0 +1,38 @@
+"""A compound sentence cut where each part states something of its own."""
+
+from __future__ import annotations
+
+import re
+
+from rag.grounding.analysis import analyse
+
+_CUT = re.compile(
+    r"\s*;\s*(?:and\s+|but\s+|whereas\s+|while\s+|however,?\s+)?"
+    r"|,?\s+(?:whereas|while|although|but|yet)\s+"
+    r"|(?:,\s+(?:and|so|which|including|as well as)|,?\s+including)\s+|,\s+(?:thereby|thus|because|since|with)\s+"
+    r"|\s+and\s+(?=(?:it|they|we|the|this|these|that|also|then|\w+s|\w+ed)\s)"
+)
+_OPENING = re.compile(r"^(?:While|Although|Whereas|Though)\s+(.*?),\s+(.*)$", re.DOTALL)
+
+
+def clauses(text: str) -> list[str]:
+    """The parts with at least three content words or figures each; a shorter one stays with the part before it."""
+    if match := _OPENING.match(text):
+        return [part for piece in match.groups() for part in clauses(piece)]
+    parts: list[str] = []
+    at = 0
+    cuts = [*_CUT.finditer(text), None]
+    for cut in cuts:
+        end = cut.start() if cut else len(text)
+        piece = text[at:end].strip(" ,;.")
+        if piece and _states(piece):
+            parts.append(piece)
+            at = cut.end() if cut else end
+        elif cut is None and parts and piece:
+            parts[-1] = f"{parts[-1]} {text[at:end].strip()}"
+    return parts or [text]
+
+
+def _states(piece: str) -> bool:
+    found = analyse(piece)
+    return len(found.content) + len(found.quantities) >= 3

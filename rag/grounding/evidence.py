@@ -1,0 +1,120 @@
+"""The retrieved abstracts made ready for checking: sentences with offsets, words, vectors, and the papers' names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.grounding.analysis import Analysis, analyse
+from rag.grounding.guards import Context
+from rag.markup import plain
+from rag.papers import Paper
+from rag.text import named_terms, sentences, stems
+
+Vectors = NDArray[np.float32]
+Encode = Callable[[Sequence[str]], Vectors]
+
+_INTRODUCED = re.compile(
+    r"\b(?:propose|introduce|present|develop|release|call|dub|name)\w*\b|\b(?:we|authors|paper|work)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One sentence of one abstract; `start` and `end` are offsets in `Paper.abstract`, `text` is without markup."""
+
+    paper: int
+    start: int
+    end: int
+    text: str
+
+    @property
+    def analysis(self) -> Analysis:
+        return analyse(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One passage or two neighbouring ones; `places` are positions in `Evidence.passages`."""
+
+    places: tuple[int, ...]
+    analysis: Analysis
+
+
+class Evidence:
+    """All sentences of some papers.
+
+    `vectors` has shape (len(passages), dimension) with rows of unit length, or is None without an `encode`.
+    """
+
+    def __init__(self, papers: Sequence[Paper], encode: Encode | None) -> None:
+        self.papers = tuple(papers)
+        self.encode = encode
+        self.passages = tuple(passage for index, paper in enumerate(papers) for passage in _passages(index, paper))
+        self.contexts = tuple(_context(paper.title, plain(paper.abstract).text) for paper in papers)
+
+    @cached_property
+    def vectors(self) -> Vectors | None:
+        if self.encode is None or not self.passages:
+            return None
+        return self.encode([passage.text for passage in self.passages])
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """All stems of all passages and titles."""
+        found = [passage.analysis.parts for passage in self.passages]
+        return frozenset().union(*found, *(context.keys for context in self.contexts))
+
+    def similarities(self, text: str) -> Vectors:
+        """Cosine of `text` to every passage; zeros without an embedding."""
+        if self.vectors is None or self.encode is None:
+            return np.zeros(len(self.passages), dtype=np.float32)
+        cosines: Vectors = self.vectors @ self.encode([text])[0]
+        return cosines
+
+    def window(self, *places: int) -> Window:
+        return Window(places, analyse(" ".join(self.passages[place].text for place in places)))
+
+    def neighbours(self, place: int) -> list[tuple[int, int]]:
+        """The pairs of a passage with the one before and the one after it in its abstract."""
+        paper = self.passages[place].paper
+        return [
+            (first, first + 1)
+            for first in (place - 1, place)
+            if first >= 0 and first + 1 < len(self.passages)
+            and self.passages[first].paper == self.passages[first + 1].paper == paper
+        ]  # fmt: skip
+
+
+def _passages(index: int, paper: Paper) -> list[Passage]:
+    readable = plain(paper.abstract)
+    found = []
+    for span in sentences(readable.text):
+        start, end = readable.original(span.start, span.end)
+        found.append(Passage(index, start, end, readable.text[span.start : span.end]))
+    return found
+
+
+@lru_cache(maxsize=512)
+def _context(title: str, abstract: str) -> Context:
+    names = {" ".join(stems(token.text)) for token in named_terms(f"{title}. {abstract}")}
+    own = {" ".join(stems(token.text)) for token in named_terms(title)}
+    own.update(_coined(title))
+    for span in sentences(abstract):
+        sentence = abstract[span.start : span.end]
+        match = _INTRODUCED.search(sentence)
+        if match and (found := re.search(r"\b(?:propose|introduce|present|develop|call|dub|release|name)", sentence)):
+            after = [token for token in named_terms(sentence) if token.start > found.start()]
+            own.update(" ".join(stems(token.text)) for token in after[:2])
+    return Context(frozenset(names), frozenset(own), frozenset(stems(f"{title} {abstract}")))
+
+
+def _coined(title: str) -> set[str]:
+    """The name before a title's colon ("HiPO: …")."""
+    head, colon, _ = title.partition(":")
+    return {" ".join(stems(head))} if colon and len(head.split()) <= 2 else set()

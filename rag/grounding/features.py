@@ -1,0 +1,138 @@
+"""What is measured of a claim beside its evidence: a handful of numbers that a reader can check by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log1p
+
+import numpy as np
+
+from rag.grounding.alignment import Alignment, align
+from rag.grounding.analysis import Analysis
+from rag.grounding.evidence import Evidence, Vectors, Window
+from rag.grounding.guards import Failure, Kind, failures
+
+_SINGLES = 4  # passages that are laid beside the claim word by word
+_PAIRED = 2  # of those, how many are also joined with their neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The passage that fits a claim best: where, how, and what does not hold. `cosines` are to all passages."""
+
+    window: Window
+    alignment: Alignment
+    failures: tuple[Failure, ...]
+    cosines: Vectors
+    fit: float
+
+    @property
+    def conflicts(self) -> tuple[Failure, ...]:
+        return tuple(failure for failure in self.failures if failure.conflict)
+
+
+def locate(claim: Analysis, evidence: Evidence, cosines: Vectors, prefer: Sequence[int] = ()) -> list[Located]:
+    """The windows on the claim's topic, best first; figures play no part in what counts as the topic."""
+    if not evidence.passages:
+        return []
+    total = claim.weight or 1.0
+    rough = np.array([_rough(claim, passage.analysis) / total for passage in evidence.passages])
+    bonus = np.array([0.01 * (passage.paper in prefer) for passage in evidence.passages])
+    order = np.argsort(-(rough + 0.5 * cosines + bonus), kind="stable")[:_SINGLES]
+    places: list[tuple[int, ...]] = [(int(place),) for place in order]
+    for place in order[:_PAIRED]:
+        places.extend(pair for pair in evidence.neighbours(int(place)) if pair not in places)
+    found = []
+    for where in places:
+        window = evidence.window(*where)
+        alignment = align(claim, window.analysis)
+        paper = evidence.passages[where[0]].paper
+        failed = tuple(failures(alignment, evidence.contexts[paper]))
+        cosine = float(max(cosines[place] for place in where))
+        fit = alignment.coverage + 0.3 * alignment.order + 0.3 * cosine
+        fit -= 0.06 * (len(where) - 1) + 0.12 * sum(failure.conflict for failure in failed) + 0.05 * len(failed)
+        found.append(Located(window, alignment, failed, cosines, fit + 0.01 * (paper in prefer)))
+    return sorted(found, key=lambda located: -located.fit)
+
+
+def _rough(claim: Analysis, passage: Analysis) -> float:
+    return sum(
+        word.weight * (1.0 if word.key in passage.keys else 0.6 if passage.parts.intersection(word.parts) else 0.0)
+        for word in (claim.words[i] for i in claim.content)
+    )
+
+
+NAMES = (
+    "coverage",  # of the claim's content by the best window, by weight, without figures
+    "coverage_all",  # the same by the whole evidence
+    "worst",  # weight share of the heaviest run of words that the window lacks
+    "order",  # content words in the same order
+    "cosine",  # of the claim to the window's nearest sentence
+    "cosine_second",  # to the second nearest sentence of the evidence
+    "figures_kept",  # figures that the window has (0 with none)
+    "figures_lost",
+    "figures_conflict",
+    "names_lost",  # share of the claim's names that fail
+    "negation",
+    "direction",
+    "roles",
+    "overreach",
+    "replaced",  # words in another word's place, neighbours agreeing
+    "near_replaced",  # the same in a near-copy
+    "length",  # log of the number of content words
+)
+
+
+def features(claim: Analysis, located: Located, evidence: Evidence) -> list[float]:
+    """One number for each of NAMES."""
+    alignment = located.alignment
+    count: dict[Kind, int] = {}
+    conflict: dict[Kind, int] = {}
+    for failure in located.failures:
+        count[failure.kind] = count.get(failure.kind, 0) + 1
+        conflict[failure.kind] = conflict.get(failure.kind, 0) + failure.conflict
+    figures = len(claim.quantities)
+    lost = count.get(Kind.FIGURE, 0)
+    names = len(claim.names)
+    cosines = np.sort(located.cosines)[::-1]
+    replaced = alignment.tight.intersection(alignment.replaced)
+    total = claim.weight or 1.0
+    everywhere = sum(
+        claim.words[i].weight
+        * (
+            1.0
+            if claim.words[i].key in evidence.keys or set(claim.words[i].parts) <= evidence.keys
+            else alignment.grade.get(i, 0.0)
+        )
+        for i in claim.content
+    )
+    return [
+        alignment.coverage,
+        everywhere / total,
+        _worst_run(alignment) / total,
+        alignment.order,
+        float(cosines[0]) if len(cosines) else 0.0,
+        float(cosines[1]) if len(cosines) > 1 else 0.0,
+        float(bool(figures) and not lost),
+        float(min(lost, 2)),
+        float(min(conflict.get(Kind.FIGURE, 0), 2)),
+        count.get(Kind.NAME, 0) / names if names else 0.0,
+        float(min(count.get(Kind.NEGATION, 0), 2)),
+        float(min(count.get(Kind.DIRECTION, 0), 2)),
+        float(count.get(Kind.ROLES, 0) > 0),
+        float(min(count.get(Kind.OVERREACH, 0), 2)),
+        float(min(len(replaced), 3)),
+        float(min(len(replaced), 3)) * alignment.near_copy,
+        log1p(len(claim.content)),
+    ]
+
+
+def _worst_run(alignment: Alignment) -> float:
+    """Weight of the heaviest run of neighbouring content words that the window lacks."""
+    worst = run = 0.0
+    missing = set(alignment.missing)
+    for i in alignment.claim.content:
+        run = run + alignment.claim.words[i].weight if i in missing else 0.0
+        worst = max(worst, run)
+    return worst

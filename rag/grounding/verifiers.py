@@ -1,0 +1,139 @@
+"""Verifiers: a second opinion on what was located. `located` has none; `nli:MODEL` and `llm` read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rag.answer import Verdict
+from rag.errors import SettingsError
+from rag.grounding.judgement import JudgeFailed, parse_judgement
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a verifier says of a claim and a passage: the verdict, how sure (0 to 1), and why in words.
+
+    `failed` is the reason why there is no verdict; the located one then stands.
+    """
+
+    verdict: Verdict | None
+    score: float = 0.0
+    reason: str = ""
+    failed: str = ""
+
+
+class Verifier(Protocol):
+    """`name` is what RAG_VERIFIER calls it."""
+
+    @property
+    def name(self) -> str: ...
+
+    def read(self, claim: str, passage: str) -> Opinion | None:
+        """An opinion, or None when this verifier does not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The embedded verifier: what was located by words, figures and names stands."""
+
+    name: str = "located"
+
+    def read(self, claim: str, passage: str) -> Opinion | None:
+        return None
+
+
+class Nli:
+    """A sentence-transformers CrossEncoder by name or folder, with two labels (not, yes), three NLI labels or one.
+
+    Loaded on first use. Which output means what is read from the model's own `id2label`; where that says nothing,
+    the order is contradiction, entailment, neutral as in the cross-encoder/nli-* models.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.name = f"nli:{model}"
+        self._path = model
+        self._model: Any = None
+
+    def read(self, claim: str, passage: str) -> Opinion:
+        import numpy as np
+
+        try:
+            model = self._loaded()
+            logits = np.asarray(model.predict([(passage, claim)], convert_to_numpy=True, activation_fn=_identity()))[0]
+        except (OSError, ValueError, RuntimeError) as error:
+            return Opinion(None, failed=f"the cross-encoder {self._path} failed: {error}")
+        logits = np.atleast_1d(logits).astype(float)
+        if not np.isfinite(logits).all():
+            return Opinion(None, failed=f"the cross-encoder {self._path} gave no number")
+        if len(logits) == 1:
+            probability = float(1 / (1 + np.exp(-logits[0])))
+            return Opinion(Verdict.SUPPORTED if probability >= 0.5 else Verdict.NOT_FOUND, probability)
+        shares = np.exp(logits - logits.max())
+        shares /= shares.sum()
+        yes, no = self._columns(len(logits))
+        best = int(shares.argmax())
+        verdict = Verdict.SUPPORTED if best == yes else Verdict.CONTRADICTED if best == no else Verdict.NOT_FOUND
+        return Opinion(verdict, float(shares[yes]))
+
+    def _loaded(self) -> Any:
+        if self._model is None:
+            from sentence_transformers import CrossEncoder
+
+            self._model = CrossEncoder(self._path, device="cpu")
+        return self._model
+
+    def _columns(self, count: int) -> tuple[int, int | None]:
+        """Positions of entailment and of contradiction (None where the model has no such label)."""
+        labels = {i: str(label).lower() for i, label in getattr(self._model.config, "id2label", {}).items()}
+        yes = next((i for i, label in labels.items() if label.startswith(("entail", "support"))), None)
+        no = next((i for i, label in labels.items() if label.startswith(("contra", "refut"))), None)
+        if yes is None:
+            return (1, 0) if count == 3 else (1, None)
+        return yes, no
+
+
+def _identity() -> Any:
+    import torch
+
+    return torch.nn.Identity()
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The configured language model, asked for a verdict in JSON; `complete` sends a prompt and returns the reply.
+
+    A reply that cannot be read is asked for once more; then the judge has failed, which is an outcome of its own.
+    """
+
+    complete: Callable[[str], str]
+    prompt: Callable[[str, str], str]
+    name: str = "llm"
+
+    def read(self, claim: str, passage: str) -> Opinion:
+        reason = ""
+        for _ in range(2):
+            reply = self.complete(self.prompt(claim, passage))
+            try:
+                found = parse_judgement(reply)
+            except JudgeFailed as failed:
+                reason = str(failed)
+                continue
+            return Opinion(found.verdict, 1.0 if found.verdict is Verdict.SUPPORTED else 0.0, found.reason)
+        return Opinion(None, failed=reason)
+
+
+def verifier(
+    name: str, *, complete: Callable[[str], str] | None = None, prompt: Callable[[str, str], str] | None = None
+) -> Verifier:
+    """The verifier that RAG_VERIFIER names. Raises SettingsError for an unknown name, or `llm` without a model."""
+    if name == "located":
+        return Located()
+    if name.startswith("nli:") and len(name) > 4:
+        return Nli(name[4:])
+    if name == "llm":
+        if complete is None or prompt is None:
+            raise SettingsError("RAG_VERIFIER=llm needs a language model", hint="set RAG_LLM, or RAG_VERIFIER=located")
+        return Judge(complete, prompt)
+    raise SettingsError(f"RAG_VERIFIER={name} is unknown", hint="use located, nli:MODEL or llm")
