@@ -1,0 +1,120 @@
+"""The page: header, tabs, look, endpoints for programs; and the server that shows it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+from starlette.middleware import Middleware
+
+from rag.settings import Settings
+from ui.chat import Chat
+from ui.conversations import Conversations
+from ui.engines import Engines
+from ui.feedback import Feedback
+from ui.render import Html, tag
+from ui.safety import Guard
+
+if TYPE_CHECKING:
+    from rag.engine import Engine
+
+ASSETS = Path(__file__).parent / "assets"
+TITLE = "Ask Abstracts"
+UPLOAD_LIMIT = "200mb"
+
+
+def build(engine_or_factory: Engine | Callable[[], Engine], settings: Settings) -> gr.Blocks:
+    """The app over an engine, or over what makes one when it is first needed."""
+    engines = Engines(engine_or_factory)
+    chat = Chat(
+        engines,
+        Conversations(settings.data / "conversations.sqlite"),
+        Feedback(settings.data / "feedback.jsonl"),
+        settings,
+    )
+    with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, fill_height=True) as blocks:
+        gr.HTML(_header(), elem_id="head", apply_default_css=False)
+        with gr.Tabs(elem_id="tabs"):
+            with gr.Tab("Ask", id="ask"):
+                chat.build()
+        chat.connect(blocks)
+    engines.warm()
+    return blocks
+
+
+def launch_options() -> dict[str, Any]:
+    """What `Blocks.launch` is to be told so that the page looks right, asks no other host and shows no file."""
+    script, style = ((ASSETS / name).read_text(encoding="utf-8") for name in ("app.js", "app.css"))
+    guard = Middleware(Guard, script=script, style=style)
+    return {
+        "theme": _theme(),
+        "footer_links": [],
+        "run_history": False,
+        "share": False,
+        "ssr_mode": False,
+        "pwa": False,
+        "enable_monitoring": False,
+        "allowed_paths": [],
+        "max_file_size": UPLOAD_LIMIT,
+        "show_error": True,
+        "app_kwargs": {"middleware": [guard], "docs_url": None, "redoc_url": None},
+    }
+
+
+def serve(
+    settings: Settings,
+    host: str = "127.0.0.1",
+    port: int = 7860,
+    auth: tuple[str, str] | None = None,
+    mcp: bool = False,
+    engine: Engine | None = None,
+    block: bool = True,
+) -> gr.Blocks:
+    """Show the app at `host:port` until interrupted (`block`), with the engine that `settings` describe."""
+    from rag.engine import Engine
+
+    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+    blocks = build(engine if engine is not None else lambda: Engine.open(settings), settings)
+    blocks.launch(
+        server_name=host,
+        server_port=port,
+        auth=auth,
+        mcp_server=mcp,
+        prevent_thread_lock=not block,
+        quiet=True,
+        **launch_options(),
+    )
+    return blocks
+
+
+def _theme() -> gr.themes.Base:
+    sans = ["ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif"]
+    return gr.themes.Base(
+        primary_hue="teal",
+        neutral_hue="stone",
+        radius_size="sm",
+        font=sans,
+        font_mono=["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"],
+    )
+
+
+def _header() -> Html:
+    def opens(label: str, drawer: str) -> Html:
+        return tag("button", label, type="button", class_="tool", data_drawer=drawer, aria_expanded="false")
+
+    return tag(
+        "header",
+        tag("span", TITLE, class_="brand"),
+        tag(
+            "nav",
+            tag("button", "New", type="button", class_="tool", id="new"),
+            opens("History", "history"),
+            opens("Settings", "settings"),
+            tag("button", "Dark", type="button", class_="tool", id="theme", aria_pressed="false", aria_label="Dark theme"),
+            aria_label="Tools",
+        ),
+        class_="masthead",
+    )

@@ -1,0 +1,77 @@
+"""What every response carries and what no request may fetch."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+# Gradio compiles its templates with Function(), hence unsafe-eval; scripts in the page need the response's nonce,
+# so that no attribute or element that text might smuggle in can run.
+_POLICY = (
+    "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; media-src 'self' blob:; "
+    "worker-src 'self' blob:; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+)
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+)
+_SCRIPT = re.compile(rb"<script(?=[\s>])")
+_ELSEWHERE = re.compile(r"/(?:gradio_api/)?(?:file[=/]|proxy=|deep_link|vibe)", re.IGNORECASE)
+_REMOTE = re.compile(r"(?:file[=/]|proxy=)\s*\w+:/", re.IGNORECASE)
+
+
+class Guard:
+    """ASGI middleware: a content-security policy on every page, and no fetching of other hosts through this one."""
+
+    def __init__(self, app: Application, script: str = "", style: str = "") -> None:
+        self._app = app
+        self._script, self._style = script, style
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if _ELSEWHERE.search(scope["path"]) and _REMOTE.search(scope["path"]):
+            await _forbid(send)
+            return
+        nonce = secrets.token_urlsafe(16)
+        start: Message = {}
+        body = bytearray()
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [*message["headers"], *_HEADERS]
+                html = any(key.lower() == b"content-type" and b"text/html" in value for key, value in headers)
+                headers.append((b"content-security-policy", _POLICY.format(nonce=nonce).encode()))
+                message["headers"] = headers
+                if html:
+                    start.update(message)
+                    return
+            elif start:
+                body.extend(message.get("body", b""))
+                if not message.get("more_body"):
+                    ours = f"<style>{self._style}</style><script>{self._script}</script></head>".encode()
+                    page = bytes(body).replace(b"</head>", ours, 1) if self._script else bytes(body)
+                    page = _SCRIPT.sub(f'<script nonce="{nonce}"'.encode(), page)
+                    length = [(b"content-length", str(len(page)).encode())]
+                    start["headers"] = [pair for pair in start["headers"] if pair[0].lower() != b"content-length"] + length
+                    await send(start)
+                    await send({"type": "http.response.body", "body": page})
+                return
+            await send(message)
+
+        await self._app(scope, receive, guarded)
+
+
+async def _forbid(send: Send) -> None:
+    await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain"), *_HEADERS]})
+    await send({"type": "http.response.body", "body": b"not served"})
