@@ -8,8 +8,8 @@ from xml.etree.ElementTree import Element
 from rag.papers import Paper, Skipped
 from rag.readers.encodings import Text
 from rag.readers.fields import paper_of
-from rag.readers.markedup import Broken, child, children, elements, text_in
 from rag.readers.values import one_line
+from rag.readers.xmlstream import Broken, child, children, elements, text_in
 
 ROOTS = ("feed", "entry")
 

@@ -10,8 +10,8 @@ from rag.errors import InputError
 from rag.papers import Paper, Skipped
 from rag.readers.encodings import Text, broken
 from rag.readers.fields import check_fields, paper_of
-from rag.readers.markedup import Broken
 from rag.readers.records import is_paper, values_of
+from rag.readers.xmlstream import Broken
 
 _GAP = re.compile(r"[\s,]*")
 _NEXT_ELEMENT = re.compile(r"\}\s*,\s*(?=\{)")

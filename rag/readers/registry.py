@@ -11,7 +11,7 @@ from rag.papers import Paper, Skipped
 from rag.readers import atom, bibtex, jsonfiles, pubmed, table, tagged, textlist
 from rag.readers.encodings import Text
 from rag.readers.inputs import ACCEPTED
-from rag.readers.markedup import root_of
+from rag.readers.xmlstream import root_of
 
 _PREFACE = 5000  # how far into a file its first entry may start, in characters
 Read = Callable[[Text, Mapping[str, str]], Iterator[Paper | Skipped]]

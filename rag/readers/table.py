@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from rag.errors import InputError
 from rag.papers import Paper, Skipped
 from rag.readers.encodings import Text
 from rag.readers.fields import columns, identifier_url, key, paper_of
-from rag.readers.values import text_of
+from rag.readers.values import one_line, url_of
 
 DELIMITERS = (",", "\t", ";", "|")
-_LONGEST_CELL = 2**20  # characters
+LONGEST_ROW = 2**21  # characters; a quotation mark that is never closed takes no more than this with it
+_RETRIES = 200  # lines
+_OUT_OF_PLACE = "a quotation mark is out of place"
+_EXCEL_SEPARATOR = re.compile(r"\ufeff?\"?sep=.\"?", re.IGNORECASE)
 _END = "\x00end of file\x00"  # a line no file holds; a record with more than this in it was never closed
 
 
@@ -32,9 +37,9 @@ def header_delimiter(head: str, mapping: Mapping[str, str]) -> str:
 
 
 def _first_record(head: str, delimiter: str) -> list[str]:
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))
     lines = head.lstrip("\ufeff\r\n").splitlines(keepends=True)
-    if lines and key(lines[0]).startswith("sep") and len(lines[0].strip()) == 5:  # Excel's "sep=;"
+    if lines and _EXCEL_SEPARATOR.fullmatch(lines[0].strip()):
         lines = lines[1:]
     try:
         return [name.strip() for name in next(csv.reader(lines, delimiter=delimiter), [])]
@@ -46,51 +51,148 @@ def read(text: Text, mapping: Mapping[str, str]) -> Iterator[Paper | Skipped]:
     """The papers of a table with a heading row. Raises InputError where no column holds abstracts."""
     head = text.head()
     delimiter = header_delimiter(head, mapping) or max(DELIMITERS, key=lambda mark: len(_first_record(head, mark)))
-    rows = _Rows(text.lines(), delimiter)
-    names: list[str] = []
-    for _, names in rows:
-        if len(names) == 1 and key(names[0]) in ("", "sep"):
-            continue
-        break
-    names = [name.strip().lstrip("\ufeff") for name in names]
+    records = Records(text.lines(), delimiter, escape=_escape(head, delimiter))
+    heading = next((record for record in records if not _is_preamble(record)), Record(1, [], ()))
+    names = [one_line(name.lstrip("\ufeff")) for name in heading.cells]
     found = columns(names, mapping, text.name)
     if not found["abstract"]:
         raise InputError(
             f"{text.name}: no column holds abstracts; columns found: {', '.join(names)[:300] or 'none'}",
             hint="name it: --map abstract=COLUMN (title, authors, year, venue, doi, url and keywords alike)",
         )
-    for line, cells in rows:
-        if any(cell.strip() for cell in cells):
-            yield _paper(names, found, cells, text, line)
+    records.width = len(names)
+    for record in records:
+        if record.problem:
+            yield Skipped(text.name, record.line, record.problem)
+        elif any(cell.strip() for cell in record.cells):
+            yield _paper(names, found, record, text)
 
 
-def _paper(names: list[str], found: dict[str, list[str]], cells: list[str], text: Text, line: int) -> Paper | Skipped:
-    if len(cells) > len(names) and any(cell.strip() for cell in cells[len(names) :]):
-        reason = f"{len(cells)} cells where the heading has {len(names)}: a quotation mark or delimiter is out of place"
-        return Skipped(text.name, line, reason)
-    row = dict(zip(names, cells, strict=False))
+def _is_preamble(record: Record) -> bool:
+    return not any(cell.strip() for cell in record.cells) or bool(
+        _EXCEL_SEPARATOR.fullmatch("".join(record.lines).strip())
+    )
+
+
+def _escape(head: str, delimiter: str) -> str | None:
+    """A backslash where quotes inside cells are written \\" (as some databases do), else None."""
+    if '\\"' not in head or '""' in head.replace(f'{delimiter}""', ""):
+        return None
+
+    def widths(escape: str | None) -> list[int]:
+        records = Records(iter(head.splitlines(keepends=True)), delimiter, escape=escape)
+        return [len(record.cells) for record in records][:-1]
+
+    plain, escaped = widths(None), widths("\\")
+    return "\\" if len(set(escaped)) == 1 < len(set(plain)) else None
+
+
+def _paper(names: list[str], found: dict[str, list[str]], record: Record, text: Text) -> Paper | Skipped:
+    row = dict(zip(names, record.cells, strict=False))
     values: dict[str, object] = {
         name: next((row[column] for column in given if row.get(column, "").strip()), "")
         for name, given in found.items()
     }
-    if not text_of(values["url"]):
+    if not url_of(values["url"]):
         values["url"] = identifier_url({key(name): cell for name, cell in row.items()})
-    return paper_of(values, source=text.name, line=line, encoding=text.encoding)
+    return paper_of(values, source=text.name, line=record.line, encoding=text.encoding)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A row: the line it starts on, its cells, its lines as they stand; `problem` says why it cannot be used."""
+
+    line: int
+    cells: list[str]
+    lines: tuple[str, ...]
+    problem: str = ""
 
 
 @dataclass(slots=True)
-class _Rows:
-    """Records with the line they start on."""
+class Records:
+    """The rows of a table; after one with a quotation mark out of place, reading goes on at the next line that fits.
+
+    `width` is the number of cells a row may have, 0 while it is not known.
+    """
 
     source: Iterator[str]
     delimiter: str
+    escape: str | None = None
+    width: int = 0
+    _line: int = 1  # the number of the next line
     _again: deque[str] = field(default_factory=deque)
 
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
-        reader = csv.reader(self.source, delimiter=self.delimiter)
-        line = 1
-        for cells in reader:
-            if cells:
-                yield line, cells
-            line = reader.line_num + 1
+    def __iter__(self) -> Iterator[Record]:
+        while record := self._next():
+            if len(record.lines) > 1 and (record.problem or not self._is_strict(record.lines)):
+                record = self._retried(record)
+            if record.cells or record.problem:
+                yield record
+
+    def _next(self) -> Record | None:
+        """The next row, or None at the end."""
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))
+        taken: list[str] = []
+        start = self._line
+        try:
+            cells = next(csv.reader(self._feed(taken), delimiter=self.delimiter, **self._quoting()), None)
+        except csv.Error:
+            cells = [_END]
+        if taken and taken[-1] == _END:
+            taken.pop()
+            if not taken:
+                return None
+        if cells is None:
+            return None
+        lines = tuple(taken)
+        return Record(start, cells, lines, self._problem(cells, lines))
+
+    def _quoting(self) -> dict[str, Any]:
+        return {"escapechar": self.escape, "doublequote": False} if self.escape else {}
+
+    def _feed(self, taken: list[str]) -> Iterator[str]:
+        size = 0
+        while True:
+            line = self._again.popleft() if self._again else next(self.source, _END)
+            if line != _END:
+                self._line += 1
+                size += len(line)
+            taken.append(line)
+            if size > LONGEST_ROW and len(taken) > 1:
+                raise csv.Error("row too long")
+            yield line
+
+    def _problem(self, cells: list[str], lines: tuple[str, ...]) -> str:
+        if any(_END in cell for cell in cells[-1:]):
+            return "a quotation mark is opened here and never closed"
+        extra = [cell for cell in cells[self.width :] if cell.strip()]
+        if self.width and extra:
+            return f"{len(cells)} cells where the heading has {self.width}: a delimiter or {_OUT_OF_PLACE[2:]}"
+        if self.width > 1 and len(cells) == 1 and len(lines) > 1:
+            return f"1 cell where the heading has {self.width}: {_OUT_OF_PLACE}"
+        return ""
+
+    def _retried(self, record: Record) -> Record:
+        """`record` cut to the lines before the first that starts a whole row; reading goes on there."""
+        count = next(
+            filter(lambda count: self._fits(record.lines[count:]), range(1, min(len(record.lines), _RETRIES))), 0
+        )
+        if not count and (not record.problem or len(record.lines) <= _RETRIES):
+            return record
+        count = count or _RETRIES
+        rest = record.lines[count:]
+        self._again.extendleft(reversed(rest))
+        self._line -= len(rest)
+        return Record(record.line, record.cells, record.lines[:count], record.problem or _OUT_OF_PLACE)
+
+    def _is_strict(self, lines: tuple[str, ...]) -> bool:
+        """Whether every quotation mark in `lines` is where it may be; where not, a row may have swallowed others."""
+        try:
+            next(csv.reader(iter(lines), delimiter=self.delimiter, strict=True, **self._quoting()))
+        except csv.Error:
+            return False
+        return True
+
+    def _fits(self, lines: tuple[str, ...]) -> bool:
+        trial = Records(iter(lines), self.delimiter, self.escape, self.width)._next()
+        return trial is not None and not trial.problem and len(trial.cells) == self.width
