@@ -32,10 +32,14 @@ class Settings(BaseSettings):
 
     llm: str = Field(
         "auto",
-        description="auto, extractive, ollama/NAME, openai/NAME, anthropic/NAME, google/NAME or openai-compatible/NAME.",
+        description="auto, extractive, or ollama/NAME; openai, anthropic, google and openai-compatible likewise.",
     )
-    llm_url: str = Field("", description="Base URL of the server for openai-compatible/NAME, e.g. http://127.0.0.1:8080/v1.")
-    llm_key: SecretStr = Field(SecretStr(""), description="API key; else OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY.")
+    llm_url: str = Field(
+        "", description="Base URL of the server for openai-compatible/NAME, e.g. http://127.0.0.1:8080/v1."
+    )
+    llm_key: SecretStr = Field(
+        SecretStr(""), description="API key; else OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY."
+    )
     ollama_url: str = Field(
         default_factory=lambda: _ollama_url(os.environ.get("OLLAMA_HOST", "")),
         description="Where Ollama listens; OLLAMA_HOST is honoured.",
@@ -51,7 +55,9 @@ class Settings(BaseSettings):
         "auto", description="auto takes bf16 where the processor has units for it."
     )
 
-    chroma_url: str = Field("", description="A Chroma server, e.g. http://host:8000; empty: a folder beside the catalogue.")
+    chroma_url: str = Field(
+        "", description="A Chroma server, e.g. http://host:8000; empty: a folder beside the catalogue."
+    )
     chroma_token: SecretStr = Field(SecretStr(""), description="Token for the Chroma server or Chroma Cloud.")
     chroma_tenant: str = Field("default_tenant", description="Chroma tenant.")
     chroma_database: str = Field("default_database", description="Chroma database.")
@@ -63,7 +69,9 @@ class Settings(BaseSettings):
 
     verifier: str = Field("located", description="How sentences are checked: located, nli:MODEL or llm.")
     unsupported: Literal["mark", "drop"] = Field("mark", description="What happens to sentences found in no abstract.")
-    history_tokens: int = Field(1500, ge=0, description="How much of the conversation is kept for follow-ups, in tokens.")
+    history_tokens: int = Field(
+        1500, ge=0, description="How much of the conversation is kept for follow-ups, in tokens."
+    )
 
     lock_seconds: float = Field(30, ge=0, description="How long a second writer waits for the first.")
     log: Literal["text", "json"] = Field("text", description="Form of the log on stderr.")

@@ -1,0 +1,332 @@
+"""The catalogue: papers, their sources, what is still to be indexed, and the full-text index, in one SQLite file.
+
+It alone decides what is served. A new version of a paper waits in `pending` until its chunks are in the collection;
+then one transaction replaces the row, its full text and its version, and lists the old chunks in `stale` for deletion.
+A reader therefore sees the old paper or the new one, and a chunk whose version is not the paper's is ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rag.errors import StoreDamaged, StoreError, StoreMismatch
+from rag.markup import plain_text
+from rag.papers import Paper, normal_text
+from rag.text import has_cjk
+
+SCHEMA_VERSION = 1
+_VERSION_DIGITS = 12
+_BUSY_SECONDS = 30
+
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE papers (
+    n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, chunks INTEGER NOT NULL,
+    title TEXT NOT NULL, abstract TEXT NOT NULL, authors TEXT NOT NULL, year INTEGER, venue TEXT NOT NULL,
+    url TEXT NOT NULL, doi TEXT NOT NULL, keywords TEXT NOT NULL, title_key TEXT NOT NULL
+);
+CREATE INDEX papers_title_key ON papers (title_key) WHERE title_key != '';
+CREATE INDEX papers_year ON papers (year);
+CREATE TABLE sources (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, synced TEXT NOT NULL);
+CREATE TABLE origins (
+    source INTEGER NOT NULL, key TEXT NOT NULL, paper TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (source, key)
+) WITHOUT ROWID;
+CREATE INDEX origins_paper ON origins (paper);
+CREATE TABLE pending (id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE stale (chunk TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE VIRTUAL TABLE fulltext USING fts5(title, abstract, tokenize = 'porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE fulltext_cjk USING fts5(body, tokenize = 'trigram');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(fulltext, 'row');
+"""
+
+_COLUMNS = "id, title, abstract, authors, year, venue, url, doi, keywords"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCount:
+    """A source that was ingested: its name, when it was last synced (ISO 8601, UTC), and its papers."""
+
+    name: str
+    synced: str
+    papers: int
+
+
+class Catalogue:
+    """One connection to the catalogue. Not for use by several threads at once: open one a thread.
+
+    Raises StoreDamaged when the file is no catalogue, StoreMismatch when its schema is of another version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._prepare()
+        except (OSError, sqlite3.OperationalError) as error:
+            raise StoreError(
+                f"the data folder {path.parent} cannot be used: {error}",
+                hint="RAG_DATA names another folder; it must be writable and not full",
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise StoreDamaged(
+                f"the catalogue {path} is damaged: {error}",
+                hint="rag rebuild --catalogue makes it anew from the collection; the damaged file is kept",
+            ) from error
+
+    def _prepare(self) -> None:
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0:
+            with self.transaction():
+                if self._db.execute("PRAGMA user_version").fetchone()[0] == 0:  # another process may have been faster
+                    for statement in _SCHEMA.split(";\n"):
+                        self._db.execute(statement)
+                    self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        elif version != SCHEMA_VERSION:
+            raise StoreMismatch(
+                f"the catalogue {self.path} has schema version {version}, this program reads {SCHEMA_VERSION}",
+                hint="RAG_DATA=FOLDER starts a new store; nothing was changed in this one",
+            )
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; begins by taking the write lock, so that it cannot fail half-way for want of it."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    # -- meta ---------------------------------------------------------------------------------------------------------
+
+    def meta(self, key: str) -> str:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else ""
+
+    def set_meta(self, key: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    @property
+    def change_count(self) -> int:
+        """Rises with every commit by any process; tells a reader that what it cached may be old."""
+        return int(self.meta("changes") or 0)
+
+    def count_change(self) -> None:
+        self.set_meta("changes", str(self.change_count + 1))
+
+    # -- papers -------------------------------------------------------------------------------------------------------
+
+    def count(self) -> int:
+        return int(self._db.execute("SELECT count(*) FROM papers").fetchone()[0])
+
+    def paper(self, paper_id: str) -> Paper | None:
+        row = self._db.execute(f"SELECT {_COLUMNS} FROM papers WHERE id = ?", (paper_id,)).fetchone()
+        return _paper(row) if row else None
+
+    def papers(self, ids: Sequence[str] | None = None) -> Iterator[Paper]:
+        """The papers with these ids (unknown ones left out, order not kept), or all of them."""
+        if ids is None:
+            rows = self._db.execute(f"SELECT {_COLUMNS} FROM papers ORDER BY n")
+        else:
+            rows = self._db.execute(
+                f"SELECT {_COLUMNS} FROM papers WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+            )
+        return map(_paper, rows)
+
+    def versions(self, ids: Sequence[str] | None = None) -> dict[str, tuple[str, int]]:
+        """id → (version, number of chunks) of the papers that are served."""
+        query, arguments = "SELECT id, version, chunks FROM papers", ()
+        if ids is not None:
+            query += " WHERE id IN (SELECT value FROM json_each(?))"
+            arguments = (json.dumps(list(ids)),)  # type: ignore[assignment]
+        return {paper: (version, chunks) for paper, version, chunks in self._db.execute(query, arguments)}
+
+    def same_title(self, title: str) -> list[Paper]:
+        """Served or pending papers with this title in any spelling."""
+        key = normal_text(title)
+        if not key:
+            return []
+        rows = self._db.execute(f"SELECT {_COLUMNS} FROM papers WHERE title_key = ?", (key,))
+        return [_paper(row) for row in rows]
+
+    # -- sync ---------------------------------------------------------------------------------------------------------
+
+    def source_number(self, name: str) -> int:
+        self._db.execute("INSERT OR IGNORE INTO sources (name, synced) VALUES (?, '')", (name,))
+        return int(self._db.execute("SELECT n FROM sources WHERE name = ?", (name,)).fetchone()[0])
+
+    def mark_synced(self, source: int) -> None:
+        self._db.execute("UPDATE sources SET synced = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE n = ?", (source,))
+
+    def origins(self, source: int) -> dict[str, tuple[str, str]]:
+        """What a source said last time: its key → (paper id, content hash)."""
+        rows = self._db.execute("SELECT key, paper, hash FROM origins WHERE source = ?", (source,))
+        return {key: (paper, content) for key, paper, content in rows}
+
+    def origin_count(self, paper_id: str) -> int:
+        return int(self._db.execute("SELECT count(*) FROM origins WHERE paper = ?", (paper_id,)).fetchone()[0])
+
+    def set_origin(self, source: int, key: str, paper_id: str, content_hash: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO origins VALUES (?, ?, ?, ?)", (source, key, paper_id, content_hash))
+
+    def drop_origins(self, source: int, keys: Iterable[str]) -> int:
+        """Forget that the source lists these; papers that no source lists any more are removed, and counted."""
+        removed = 0
+        for key in keys:
+            row = self._db.execute("SELECT paper FROM origins WHERE source = ? AND key = ?", (source, key)).fetchone()
+            self.forget_origin(source, key)
+            if row and self.origin_count(row[0]) == 0:
+                self._remove(row[0])
+                self._db.execute("DELETE FROM pending WHERE id = ?", (row[0],))
+                removed += 1
+        return removed
+
+    def forget_origin(self, source: int, key: str) -> None:
+        self._db.execute("DELETE FROM origins WHERE source = ? AND key = ?", (source, key))
+
+    def drop_source(self, name: str) -> None:
+        self._db.execute("DELETE FROM sources WHERE name = ?", (name,))
+
+    def add_pending(self, paper: Paper) -> None:
+        record = json.dumps(asdict(paper), ensure_ascii=False)
+        self._db.execute("INSERT OR REPLACE INTO pending VALUES (?, ?)", (paper.id, record))
+
+    def drop_pending(self, paper_id: str) -> None:
+        self._db.execute("DELETE FROM pending WHERE id = ?", (paper_id,))
+
+    def pending_paper(self, paper_id: str) -> Paper | None:
+        row = self._db.execute("SELECT record FROM pending WHERE id = ?", (paper_id,)).fetchone()
+        return paper_from_record(row[0]) if row else None
+
+    def pending_count(self) -> int:
+        return int(self._db.execute("SELECT count(*) FROM pending").fetchone()[0])
+
+    def pending_ids(self) -> list[str]:
+        return [row[0] for row in self._db.execute("SELECT id FROM pending ORDER BY id")]
+
+    def publish(self, paper: Paper, chunks: int) -> None:
+        """Serve this version from now on; to be called when its chunks are in the collection."""
+        self._remove(paper.id, keep=paper_version(paper))
+        cursor = self._db.execute(
+            "INSERT INTO papers (id, version, chunks, title, abstract, authors, year, venue, url, doi, keywords,"
+            " title_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                paper.id,
+                paper_version(paper),
+                chunks,
+                paper.title,
+                paper.abstract,
+                json.dumps(paper.authors, ensure_ascii=False),
+                paper.year,
+                paper.venue,
+                paper.url,
+                paper.doi,
+                json.dumps(paper.keywords, ensure_ascii=False),
+                normal_text(paper.title),
+            ),
+        )
+        title, abstract = plain_text(paper.title), plain_text(paper.abstract)
+        self._db.execute(
+            "INSERT INTO fulltext (rowid, title, abstract) VALUES (?, ?, ?)", (cursor.lastrowid, title, abstract)
+        )
+        if has_cjk(title + abstract):
+            self._db.execute(
+                "INSERT INTO fulltext_cjk (rowid, body) VALUES (?, ?)", (cursor.lastrowid, f"{title}\n{abstract}")
+            )
+        self.drop_pending(paper.id)
+
+    def _remove(self, paper_id: str, keep: str = "") -> None:
+        row = self._db.execute("SELECT n, version, chunks FROM papers WHERE id = ?", (paper_id,)).fetchone()
+        if not row:
+            return
+        number, version, chunks = row
+        if version != keep:
+            stale = ((chunk_id(paper_id, version, index),) for index in range(chunks))
+            self._db.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
+        for table in ("fulltext", "fulltext_cjk"):
+            self._db.execute(f"DELETE FROM {table} WHERE rowid = ?", (number,))
+        self._db.execute("DELETE FROM papers WHERE n = ?", (number,))
+
+    def stale_chunks(self) -> list[str]:
+        return [row[0] for row in self._db.execute("SELECT chunk FROM stale")]
+
+    def add_stale(self, chunks: Iterable[str]) -> None:
+        self._db.executemany("INSERT OR IGNORE INTO stale VALUES (?)", ((chunk,) for chunk in chunks))
+
+    def clear_stale(self, chunks: Iterable[str]) -> None:
+        self._db.executemany("DELETE FROM stale WHERE chunk = ?", ((chunk,) for chunk in chunks))
+
+    # -- looking around -----------------------------------------------------------------------------------------------
+
+    def sources(self) -> list[SourceCount]:
+        rows = self._db.execute(
+            "SELECT name, synced, (SELECT count(DISTINCT paper) FROM origins WHERE source = n)"
+            " FROM sources ORDER BY name"
+        )
+        return [SourceCount(*row) for row in rows]
+
+    def sources_of(self, paper_id: str) -> list[str]:
+        rows = self._db.execute(
+            "SELECT DISTINCT name FROM origins JOIN sources ON source = n WHERE paper = ? ORDER BY name", (paper_id,)
+        )
+        return [row[0] for row in rows]
+
+    def check(self) -> str:
+        """SQLite's own word on the file: "ok", or what is wrong."""
+        try:
+            self._db.execute("INSERT INTO fulltext(fulltext) VALUES ('integrity-check')")
+            return str(self._db.execute("PRAGMA quick_check").fetchone()[0])
+        except sqlite3.DatabaseError as error:
+            return str(error)
+
+    def select(self, query: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Rows of a reading query; for the modules that search and filter."""
+        return self._db.execute(query, arguments).fetchall()
+
+
+def chunk_id(paper_id: str, version: str, index: int) -> str:
+    return f"{paper_id}@{version}#{index}"
+
+
+def chunk_owner(chunk: str) -> tuple[str, str, int]:
+    """The paper id, version and index in a chunk's id."""
+    rest, _, index = chunk.rpartition("#")
+    paper, _, version = rest.rpartition("@")
+    return paper, version, int(index)
+
+
+def paper_version(paper: Paper) -> str:
+    return paper.content_hash[:_VERSION_DIGITS]
+
+
+def paper_from_record(record: str) -> Paper:
+    fields = json.loads(record)
+    return Paper(**{**fields, "authors": tuple(fields["authors"]), "keywords": tuple(fields["keywords"])})
+
+
+def _paper(row: tuple[Any, ...]) -> Paper:
+    paper_id, title, abstract, authors, year, venue, url, doi, keywords = row
+    return Paper(
+        id=paper_id,
+        title=title,
+        abstract=abstract,
+        authors=tuple(json.loads(authors)),
+        year=year,
+        venue=venue,
+        url=url,
+        doi=doi,
+        keywords=tuple(json.loads(keywords)),
+    )

@@ -1,0 +1,94 @@
+"""Search by words in the catalogue's FTS5 index, and how rare words are in it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rag.catalogue import Catalogue
+from rag.text import has_cjk, stems, tokens
+
+_TITLE_WEIGHT = 2.0
+_TRIGRAM = 3
+_MOST_TERMS = 64  # of a question; beyond it, the rarest are kept
+
+
+class FullText:
+    """The full-text side of one catalogue connection."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    def search(
+        self, question: str, rarity: Mapping[str, float], count: int, allowed: Mapping[str, Any] | None = None
+    ) -> dict[str, float]:
+        """Paper id → BM25 score (positive, higher is better) of the `count` best, limited to `allowed`.
+
+        `rarity` holds the stems to search for (see `rarity`).
+        """
+        found: dict[str, float] = {}
+        if expression := match_expression(question, rarity):
+            found = self._matches("fulltext", f"bm25(fulltext, {_TITLE_WEIGHT}, 1.0)", expression, count, allowed)
+        if has_cjk(question):
+            for paper, score in self._search_cjk(question, count, allowed).items():
+                found[paper] = found.get(paper, 0.0) + score
+        return dict(sorted(found.items(), key=lambda item: -item[1])[:count])
+
+    def rarity(self, words: Iterable[str]) -> dict[str, float]:
+        """Inverse document frequency of stems, ln(1 + (N - n + 0.5) / (n + 0.5)) as in BM25 (Robertson & Zaragoza
+        2009, without negative values); a word that no paper has gets the largest."""
+        wanted = list(dict.fromkeys(words))
+        total = self._catalogue.count()
+        rows = self._catalogue.select(
+            "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))", [json.dumps(wanted)]
+        )
+        frequency = dict(rows)
+        return {
+            word: math.log1p((total - min(total, frequency.get(word, 0)) + 0.5) / (frequency.get(word, 0) + 0.5))
+            for word in wanted
+        }
+
+    def _search_cjk(self, question: str, count: int, allowed: Mapping[str, Any] | None) -> dict[str, float]:
+        """Runs of Chinese, Japanese or Korean by trigrams; a run of two characters by a scan."""
+        runs = [token.text for token in tokens(question) if has_cjk(token.text)]
+        grams = {run[i : i + _TRIGRAM] for run in runs for i in range(max(0, len(run) - _TRIGRAM + 1))}
+        found: dict[str, float] = {}
+        if grams:
+            expression = " OR ".join(f'"{gram}"' for gram in sorted(grams))
+            found = self._matches("fulltext_cjk", "bm25(fulltext_cjk)", expression, count, allowed)
+        for run in (run for run in runs if len(run) == _TRIGRAM - 1):
+            rows = self._catalogue.select(
+                "SELECT papers.id FROM fulltext_cjk JOIN papers ON papers.n = fulltext_cjk.rowid"
+                " WHERE instr(body, ?) LIMIT ?",
+                [run, count],
+            )
+            for (paper,) in rows:
+                if allowed is None or paper in allowed:
+                    found[paper] = found.get(paper, 0.0) + 1.0
+        return found
+
+    def _matches(
+        self, table: str, rank: str, expression: str, count: int, allowed: Mapping[str, Any] | None
+    ) -> dict[str, float]:
+        narrowed, arguments = "", [expression]
+        if allowed is not None:
+            narrowed = "AND papers.id IN (SELECT value FROM json_each(?))"
+            arguments.append(json.dumps(list(allowed)))
+        rows = self._catalogue.select(
+            f"SELECT papers.id, -{rank} AS score FROM {table} JOIN papers ON papers.n = {table}.rowid"
+            f" WHERE {table} MATCH ? {narrowed} ORDER BY score DESC LIMIT {int(count)}",
+            arguments,
+        )
+        return {paper: float(score) for paper, score in rows}
+
+
+def match_expression(question: str, rarity: Mapping[str, float]) -> str:
+    """The question in FTS5's language: its informative words joined by OR; IL-6 and the like as phrases."""
+    phrases: dict[str, float] = {}
+    for token in tokens(question):
+        parts = [part for part in stems(token.text) if part in rarity]
+        if parts and not has_cjk(token.text):
+            phrases['"' + token.text.replace('"', " ") + '"'] = max(rarity[part] for part in parts)
+    return " OR ".join(sorted(phrases, key=lambda phrase: -phrases[phrase])[:_MOST_TERMS])
