@@ -129,7 +129,19 @@ def decoded(blob: Blob) -> Text:
         if encoding := _utf16_without_bom(head):
             return Text(blob, encoding)
         raise InputError(f"{blob.name}: is not text (holds binary data)", hint=ACCEPTED)
-    return Text(blob, _encoding(blob))
+    encoding = _encoding(blob)
+    return Text(blob, _declared(head) or encoding if encoding != "utf-8" else encoding)
+
+
+def _declared(head: bytes) -> str:
+    """The encoding that an XML declaration names, where Python knows it."""
+    match = re.match(rb"\s*<\?xml[^>]*encoding=[\"']([\w.-]+)[\"']", head)
+    name = match[1].decode() if match else ""
+    try:
+        known = bool(name) and b"<?xml".decode(name) == "<?xml"  # what is read so far is, so the rest may be
+    except (LookupError, UnicodeError):
+        known = False
+    return codecs.lookup(name).name if known else ""
 
 
 def _utf16_without_bom(head: bytes) -> str:

@@ -146,7 +146,8 @@ class _Entry:
         after_gap = bool(self.lines.get(self.current)) and self.lines[self.current][-1] == ""
         if line and after_gap and self.current != "abstract":
             self.current = "abstract"  # a value ends with its paragraph; what follows is the text
-        self.lines.setdefault(self.current, []).append(line)
+        if line or self.current in self.lines:
+            self.lines.setdefault(self.current, []).append(line)
 
     def text(self, name: str) -> str:
         return "\n\n".join(joined(lines) for lines in _split(self.lines.get(name, [])))

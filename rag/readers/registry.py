@@ -66,7 +66,7 @@ def detect(text: Text, mapping: Mapping[str, str]) -> Format:
             raise InputError(f"{text.name}: is {what}, which cannot be read", hint=ACCEPTED)
     if head.startswith("<") and (root := root_of(head)):
         return _xml_format(text, root)
-    if _JSON_START.match(head):
+    if _JSON_START.match(head) or (suffix in JSON.suffixes and head[:1] in ("[", "{")):
         return JSONL if jsonfiles.is_lines(head) or suffix in JSONL.suffixes else JSON
     if suffix in JSONL.suffixes and "{" in head[:2000]:
         return JSONL  # its first line is broken

@@ -16,7 +16,7 @@ _NO_ABSTRACT = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-_NAME_KEYS = ("name", "display_name", "fullname", "full_name", "literal", "label", "term", "value", "keyword")
+_NAME_KEYS = ("name", "display_name", "fullname", "full_name", "literal", "label", "term", "tag", "value", "keyword")
 _GIVEN_KEYS = ("given", "first", "firstname", "first_name", "forename", "givenname")
 _FAMILY_KEYS = ("family", "last", "lastname", "last_name", "surname", "familyname")
 

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLPullParser
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
@@ -41,7 +41,7 @@ def elements(text: Text, names: Collection[str]) -> Iterator[tuple[int, Element]
 
     Raises InputError where the file is broken before its first such element, or is a threat.
     """
-    parser = XMLPullParser(("start", "end"), _parser=DefusedXMLParser())
+    parser = XMLPullParser(("start", "end"), _parser=DefusedXMLParser(target=TreeBuilder()))
     found, start, size, wrong = 0, 1, 0, ""
     path: list[Element] = []
     line = 1

@@ -54,7 +54,8 @@ def test_first_row(read, content: str, expected: tuple[str, str]) -> None:
 def test_all_fields(read) -> None:
     content = (
         "openreview_url,title,abstract,authors,keywords,date,venue,doi\n"
-        'https://openreview.net/forum?id=aB3_-9xYz1,Bees,They fly.,"Lee, Ann; Li, Bo","bee, light",2024-05-01,Days,doi:10.1000/X\n'
+        'https://openreview.net/forum?id=aB3_-9xYz1,Bees,They fly.,"Lee, Ann; Li, Bo","bee, light",'
+        "2024-05-01,Days,doi:10.1000/X\n"
     )
     assert read(content, "a.csv").papers == [
         Paper(

@@ -128,7 +128,7 @@ def test_labels_fill_the_other_fields(read) -> None:
 
 
 def test_hard_wrapped_lines_are_no_titles(read) -> None:
-    wrapped = "We measured how the bees that live in the\nTaunus hills fly home when clouds cover\nthe sky and no sun is seen."
+    wrapped = "We measured how the bees that live in the\nTaunus hills fly home when clouds hide\nthe sky and the sun."
     assert read(f"{wrapped}\n\n{wrapped}x.").titles == ["", ""]
 
 
