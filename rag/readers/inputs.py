@@ -93,15 +93,21 @@ def _named(text: str, limits: Limits) -> Iterator[Blob]:
 
 def _matches(pattern: Path) -> list[Path]:
     plain = list(itertools.takewhile(lambda part: not glob.has_magic(part), pattern.parts))
-    return sorted(Path(*plain).glob(str(Path(*pattern.parts[len(plain) :]))))
+    rest = Path(*pattern.parts[len(plain) :])
+    wants_hidden = any(part.startswith(".") for part in rest.parts)
+    found = sorted(Path(*plain).glob(str(rest)))
+    return [path for path in found if wants_hidden or not _is_hidden(path.parts[len(plain) :])]
+
+
+def _is_hidden(parts: Sequence[str]) -> bool:
+    return any(part.startswith(".") and part != ".." for part in parts)
 
 
 def _in_folder(folder: Path) -> list[Path]:
     """Files of known suffixes below `folder`, hidden ones and the usual project papers left out."""
 
     def wanted(path: Path) -> bool:
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        return not hidden and _known(path.name) and path.is_file()
+        return not _is_hidden(path.relative_to(folder).parts) and _known(path.name) and path.is_file()
 
     return sorted(path for path in folder.rglob("*") if wanted(path))
 
@@ -157,8 +163,13 @@ def _members(path: Path, limits: Limits) -> Iterator[Blob]:
 
 def _wanted_member(name: str) -> bool:
     parts = PurePosixPath(name).parts
-    hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
-    return bool(parts) and not hidden and _known(parts[-1]) and not name.lower().endswith(".zip")
+    return (
+        bool(parts)
+        and not _is_hidden(parts)
+        and parts[0] != "__MACOSX"
+        and _known(parts[-1])
+        and not name.lower().endswith(".zip")
+    )
 
 
 def _unzip(path: Path, info: zipfile.ZipInfo, name: str, limits: Limits) -> BinaryIO:

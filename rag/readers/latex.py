@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
+import logging
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from pylatexenc.latex2text import LatexNodes2Text, get_default_latex_context_db
 
@@ -23,6 +24,7 @@ _TAG = re.compile(
     r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'))*\s*/?>",
     re.IGNORECASE,
 )
+_POWER = re.compile(r"(\d)<sup>", re.IGNORECASE)  # 10<sup>5</sup> is not 105
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
 
 
@@ -42,6 +44,7 @@ def readable(text: str, *, braces: bool = False) -> str:
         text = _ENTITY.sub(lambda match: html.unescape(match.group()), text)
         text = _ENTITY.sub(lambda match: html.unescape(match.group()), text)  # exports often escape twice
     if "<" in text:
+        text = _POWER.sub(r"\1^", text)
         text = _TAG.sub("", text)
     if "\\" in text or "$" in text or (braces and "{" in text):
 
@@ -71,21 +74,31 @@ def _decode_part(text: str, braces: bool) -> str:
     return _ESCAPE.sub(r"\1", text)
 
 
+@cache
+def _converter() -> LatexNodes2Text:
+    logging.getLogger("pylatexenc").setLevel(logging.ERROR)  # it warns of commands without their arguments
+    return LatexNodes2Text(math_mode="text", keep_comments=True)
+
+
 @lru_cache(maxsize=4096)
 def _snippet(latex: str) -> str:
-    return LatexNodes2Text(keep_comments=True).latex_to_text(latex).strip() or latex
+    return str(_converter().latex_to_text(latex)).strip() or latex
 
 
 def _command_text(latex: str, *, math: bool = False) -> str:
     """`latex` through pylatexenc; as it stands where that fails or loses everything."""
     guarded = latex if math else re.sub(r"(?<!\\)([%&#$])", r"\\\1", latex)
-    if latex.count("{") > 200 or not all(map(_is_command, _MACRO.findall(latex))):
+    if (
+        latex.count("{") != latex.count("}")
+        or latex.count("{") > 200
+        or not all(map(_is_command, _MACRO.findall(latex)))
+    ):
         return latex
     try:
-        found: str = LatexNodes2Text(math_mode="text", keep_comments=True).latex_to_text(guarded)
+        found: str = _converter().latex_to_text(guarded)
     except (ValueError, IndexError, KeyError, TypeError, AttributeError, RecursionError):
         return latex
-    return found if found.strip() else latex
+    return found if found.strip() and "%s" not in found else latex  # %s: an argument is missing
 
 
 @lru_cache(maxsize=4096)
