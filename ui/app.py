@@ -14,7 +14,9 @@ from rag.settings import Settings
 from ui.chat import Chat
 from ui.conversations import Conversations
 from ui.engines import Engines
+from ui.evaluations import Evaluations
 from ui.feedback import Feedback
+from ui.library import Library
 from ui.render import Html, tag
 from ui.safety import Guard
 
@@ -35,12 +37,19 @@ def build(engine_or_factory: Engine | Callable[[], Engine], settings: Settings) 
         Feedback(settings.data / "feedback.jsonl"),
         settings,
     )
+    library = Library(engines, settings)
+    evaluations = Evaluations(engines, settings)
     with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, fill_height=True) as blocks:
         gr.HTML(_header(), elem_id="head", apply_default_css=False)
         with gr.Tabs(elem_id="tabs"):
             with gr.Tab("Ask", id="ask"):
                 chat.build()
+            with gr.Tab("Library", id="library") as library_tab:
+                library.build()
+            with gr.Tab("Evaluations", id="evaluations"):
+                evaluations.build()
         chat.connect(blocks)
+        library.connect(blocks, library_tab, chat.question)
     engines.warm()
     return blocks
 
@@ -91,7 +100,16 @@ def serve(
 
 
 def _theme() -> gr.themes.Base:
-    sans = ["ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif"]
+    sans = [
+        "ui-sans-serif",
+        "system-ui",
+        "-apple-system",
+        "Segoe UI",
+        "Roboto",
+        "Helvetica Neue",
+        "Arial",
+        "sans-serif",
+    ]
     return gr.themes.Base(
         primary_hue="teal",
         neutral_hue="stone",
@@ -113,7 +131,15 @@ def _header() -> Html:
             tag("button", "New", type="button", class_="tool", id="new"),
             opens("History", "history"),
             opens("Settings", "settings"),
-            tag("button", "Dark", type="button", class_="tool", id="theme", aria_pressed="false", aria_label="Dark theme"),
+            tag(
+                "button",
+                "Dark",
+                type="button",
+                class_="tool",
+                id="theme",
+                aria_pressed="false",
+                aria_label="Dark theme",
+            ),
             aria_label="Tools",
         ),
         class_="masthead",

@@ -112,9 +112,7 @@ class Chat:
     def _settings_drawer(self) -> None:
         with gr.Column(elem_id="drawer-settings", elem_classes="drawer"):
             gr.HTML(_drawer_head("Settings", "settings"), apply_default_css=False)
-            self.llm = gr.Dropdown(
-                [("As configured", "")], value="", label="Model", filterable=False
-            )
+            self.llm = gr.Dropdown([("As configured", "")], value="", label="Model", filterable=False)
             self.top_k = gr.Slider(1, 20, value=self._settings.top_k, step=1, label="Papers read for an answer")
             self.unsupported = gr.Radio(
                 [("Mark them", "mark"), ("Leave them out", "drop")],
@@ -151,7 +149,9 @@ class Chat:
         self.halt.click(self.stop, queue=False, **quiet)
         for source in (self.thread, self.live, self.banner, self.listed):
             source.act(self.act, inputs=[self.session], outputs=view, **quiet).success(self.ask_queued, **asking)
-        self.find.change(self.search_history, [self.session, self.find], [self.listed], trigger_mode="always_last", **quiet)
+        self.find.change(
+            self.search_history, [self.session, self.find], [self.listed], trigger_mode="always_last", **quiet
+        )
         gr.on(
             [component.change for component in self.options],
             lambda *values: asdict(_options(values)),
@@ -181,7 +181,9 @@ class Chat:
             kept["unsupported"] or self._settings.unsupported,
         )
 
-    def ask_queued(self, request: gr.Request, session: Session, _question: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+    def ask_queued(
+        self, request: gr.Request, session: Session, _question: str, *values: Any
+    ) -> Iterator[tuple[Any, ...]]:
         """Ask what an action put into the session: an example, a retry, the question of the address."""
         if session.queued:
             yield from self._ask(session, session.queued, _options(values), request)
@@ -195,9 +197,7 @@ class Chat:
         else:
             yield (gr.skip(),) * 8
 
-    def _ask(
-        self, session: Session, question: str, options: Options, request: gr.Request
-    ) -> Iterator[tuple[Any, ...]]:
+    def _ask(self, session: Session, question: str, options: Options, request: gr.Request) -> Iterator[tuple[Any, ...]]:
         question = question.strip()[:LONGEST_QUESTION]
         kept = self._conversations.turns(session.browser, session.conversation)
         if session.editing:
@@ -363,7 +363,13 @@ def _options(values: tuple[Any, ...]) -> Options:
     """What the settings drawer holds, in the order of its components."""
     llm, top_k, year, venue, keyword, source, unsupported = values
     return Options(
-        llm or "", int(top_k or 0), (year or "").strip(), (venue or "").strip(), (keyword or "").strip(), source or "", unsupported or ""
+        llm or "",
+        int(top_k or 0),
+        (year or "").strip(),
+        (venue or "").strip(),
+        (keyword or "").strip(),
+        source or "",
+        unsupported or "",
     )
 
 

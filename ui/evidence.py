@@ -60,8 +60,13 @@ def byline(paper: Paper) -> Html:
     shown = list(paper.authors[:_SHOWN_AUTHORS])
     more = len(paper.authors) - len(shown)
     authors = ", ".join(shown) + (f" and {more} more" if more else "")
-    parts = [part for part in (authors, paper.venue, str(paper.year) if paper.year else "") if part]
-    return Html(" · ".join(rich(part) for part in parts)) if parts else tag("span", "no authors or venue given", class_="dim")
+    year = str(paper.year) if paper.year and str(paper.year) not in paper.venue else ""
+    parts = [part for part in (authors, paper.venue, year) if part]
+    return (
+        Html(" · ".join(rich(part) for part in parts))
+        if parts
+        else tag("span", "no authors or venue given", class_="dim")
+    )
 
 
 def _relevance(score: float) -> Html:

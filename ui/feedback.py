@@ -6,11 +6,12 @@ import json
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rag.answer import Answer
 
 LONGEST_REASON = 2000
+Rating = Literal["up", "down"]
 
 
 class Feedback:
@@ -20,20 +21,14 @@ class Feedback:
         self.path = path
         self._lock = threading.Lock()
 
-    def add(self, answer: Answer, rating: Literal["up", "down"], reason: str = "") -> None:
-        """Write one line: what was asked and answered, by what, from which papers, and what the reader said."""
-        line: dict[str, Any] = {
+    def add(self, answer: Answer, rating: Rating, reason: str = "") -> None:
+        """Write one line: `time`, `question`, `rating`, `reason`, and the whole `answer` as `Answer.to_dict` has it."""
+        line = {
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "question": answer.question,
             "rating": rating,
             "reason": reason.strip()[:LONGEST_REASON],
-            "question": answer.standalone or answer.question,
-            "asked": answer.question,
-            "answer": answer.text,
-            "refusal": answer.refusal.reason.value if answer.refusal else None,
-            "papers": [source.paper.id for source in answer.cited],
-            "retrieved": [source.paper.id for source in answer.sources],
-            "sentences": [{"text": s.text, "verdict": s.verdict.value} for s in answer.sentences],
-            "model": answer.model,
+            "answer": answer.to_dict(),
         }
         with self._lock:
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from rag.engine import Checked, Done, Event, Retrieved, Rewritten, Words
+
 from rag.answer import Answer, Reason, Refusal, Sentence, Timings
 from rag.conversation import Turn
-from rag.engine import Checked, Done, Event, Retrieved, Rewritten, Words
 from rag.errors import ModelUnavailable, RagError
 from rag.retrieval import Filters
 

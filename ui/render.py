@@ -19,13 +19,70 @@ from ui.maths import Formula, formulas, mathml
 _VOID = frozenset({"br", "hr", "img", "input", "progress-bar"})
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _MATHML = frozenset(
-    "math mrow mi mn mo mtext mspace ms mfrac msqrt mroot mstyle mpadded mphantom mfenced menclose "
-    "msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd".split()
+    [
+        "math",
+        "mrow",
+        "mi",
+        "mn",
+        "mo",
+        "mtext",
+        "mspace",
+        "ms",
+        "mfrac",
+        "msqrt",
+        "mroot",
+        "mstyle",
+        "mpadded",
+        "mphantom",
+        "mfenced",
+        "menclose",
+        "msub",
+        "msup",
+        "msubsup",
+        "munder",
+        "mover",
+        "munderover",
+        "mmultiscripts",
+        "mprescripts",
+        "none",
+        "mtable",
+        "mtr",
+        "mtd",
+    ]
 )
 _MATHML_ATTRIBUTES = frozenset(
-    "display displaystyle scriptlevel mathvariant stretchy fence form separator largeop movablelimits accent accentunder "
-    "lspace rspace minsize maxsize symmetric linethickness columnalign rowspacing columnspacing columnlines rowlines "
-    "width height depth notation open close separators".split()
+    [
+        "display",
+        "displaystyle",
+        "scriptlevel",
+        "mathvariant",
+        "stretchy",
+        "fence",
+        "form",
+        "separator",
+        "largeop",
+        "movablelimits",
+        "accent",
+        "accentunder",
+        "lspace",
+        "rspace",
+        "minsize",
+        "maxsize",
+        "symmetric",
+        "linethickness",
+        "columnalign",
+        "rowspacing",
+        "columnspacing",
+        "columnlines",
+        "rowlines",
+        "width",
+        "height",
+        "depth",
+        "notation",
+        "open",
+        "close",
+        "separators",
+    ]
 )
 _ATTRIBUTE_VALUE = re.compile(r"[\w .,%+()\[\]{}|#-]{0,60}")
 
@@ -111,7 +168,7 @@ def rich(text: str, marks: Sequence[Mark] = ()) -> Html:
     drawn: dict[int, tuple[Formula, ElementTree.Element]] = {}
     for formula in formulas(text):
         if (tree := mathml(formula.latex, formula.block)) is not None:
-            drawn |= {position: (formula, tree) for position in range(formula.start, formula.end)}
+            drawn |= dict.fromkeys(range(formula.start, formula.end), (formula, tree))
     out: list[Html] = []
     run: list[str] = []
     covering: tuple[str, ...] = ()

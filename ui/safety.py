@@ -63,7 +63,9 @@ class Guard:
                     page = bytes(body).replace(b"</head>", ours, 1) if self._script else bytes(body)
                     page = _SCRIPT.sub(f'<script nonce="{nonce}"'.encode(), page)
                     length = [(b"content-length", str(len(page)).encode())]
-                    start["headers"] = [pair for pair in start["headers"] if pair[0].lower() != b"content-length"] + length
+                    start["headers"] = [
+                        pair for pair in start["headers"] if pair[0].lower() != b"content-length"
+                    ] + length
                     await send(start)
                     await send({"type": "http.response.body", "body": page})
                 return

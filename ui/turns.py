@@ -65,7 +65,9 @@ def live_html(number: int, answer: Answer, pending: str, note: str) -> Html:
     words = tag("span", rich(pending), class_="pending") if pending else None
     body = tag("div", _blocks(answer.sentences), words, class_="answer live-answer", aria_live="polite")
     waiting = tag("p", tag("span", class_="pulse", aria_hidden="true"), note, class_="waiting", role="status")
-    return _article(number, answer, (body if answer.sentences or pending else None, waiting if note else None), live=True)
+    return _article(
+        number, answer, (body if answer.sentences or pending else None, waiting if note else None), live=True
+    )
 
 
 def error_html(question: str, error: RagError) -> Html:
@@ -101,7 +103,9 @@ def welcome(examples: Sequence[str]) -> Html:
             "of its paper; what was found in none of them is marked.",
             class_="lede",
         ),
-        (tag("p", "Try one of these", class_="small-head"), tag("ul", offered, class_="examples")) if examples else None,
+        (tag("p", "Try one of these", class_="small-head"), tag("ul", offered, class_="examples"))
+        if examples
+        else None,
         class_="thread welcome",
     )
 
@@ -118,7 +122,8 @@ def status_line(answer: Answer) -> str:
             parts.append(f"{located} of {_plural(stated, 'sentence')} located in {_plural(len(answer.cited), 'paper')}")
         if answer.stopped:
             parts.append("stopped")
-    parts += [answer.model, f"{answer.timings.total:.1f} s"]
+    seconds = answer.timings.total
+    parts += [answer.model, f"{seconds:.1f} s" if seconds >= 0.1 else "under 0.1 s"]
     return " · ".join(part for part in parts if part)
 
 
@@ -134,7 +139,9 @@ def reference(source: Source) -> str:
     authors = f"{paper.authors[0]}{' et al.' if len(paper.authors) > 1 else ''}" if paper.authors else ""
     place = ", ".join(part for part in (paper.venue, str(paper.year or "")) if part)
     address = paper.url or (f"https://doi.org/{paper.doi}" if paper.doi else "")
-    return " ".join(f"{part.rstrip('.')}." for part in (authors, paper.label, place) if part) + (f" {address}" if address else "")
+    return " ".join(f"{part.rstrip('.')}." for part in (authors, paper.label, place) if part) + (
+        f" {address}" if address else ""
+    )
 
 
 def _article(number: int, answer: Answer, parts: tuple[Html | None, ...], live: bool = False) -> Html:
@@ -188,7 +195,12 @@ def _sentence(sentence: Sentence, titles: dict[str, str]) -> Html:
         flag = tag(
             "span",
             label,
-            tag("span", tag("span", sentence.note or meaning.capitalize(), class_="card-note"), class_="card", hidden=True),
+            tag(
+                "span",
+                tag("span", sentence.note or meaning.capitalize(), class_="card-note"),
+                class_="card",
+                hidden=True,
+            ),
             class_="flag",
             tabindex=0,
             role="note",
@@ -284,8 +296,11 @@ def _buttons(turn: Turn) -> Html:
         export,
         tag("span", class_="gap"),
         (
-            _button(sign, "rate", number, data_rating=rating, aria_pressed=str(rated[rating]).lower(), aria_label=label)
-            for sign, rating, label in (("\N{BLACK UP-POINTING TRIANGLE}", "up", "Good answer"), ("\N{BLACK DOWN-POINTING TRIANGLE}", "down", "Bad answer"))
+            _button(label, "rate", number, data_rating=rating, aria_pressed=str(rated[rating]).lower(), title=meaning)
+            for label, rating, meaning in (
+                ("Good", "up", "This answer is right"),
+                ("Bad", "down", "Something is wrong"),
+            )
         ),
         class_="tools",
         role="toolbar",

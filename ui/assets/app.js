@@ -57,17 +57,16 @@
   const sheet = (open) => { open ? (root.dataset.sheet = "open") : delete root.dataset.sheet; };
 
   /* -- the evidence panel ------------------------------------------------------------------------------ */
-  let panel = null, shown = null, active = null, lastCite = null, quiet = false;
+  let panel = null, shown = null, active = null, lastCite = null;
   const turnOf = (node) => node.closest("article.turn");
 
   function show(turn) {
     const data = turn && find(".evidence-data", turn);
     if (!panel || !data) return;
-    if (shown === turn.dataset.turn && panel.dataset.source === data.innerHTML) return;
+    if (shown === turn.dataset.turn && panel._from === data.innerHTML) return;
     const same = shown === turn.dataset.turn;
     const open = same && find("details.uncited", panel)?.open;
     shown = turn.dataset.turn;
-    panel.dataset.source = "";
     panel.replaceChildren(...[...data.childNodes].map((node) => node.cloneNode(true)));
     panel._from = data.innerHTML;
     if (open) find("details.uncited", panel).open = true;
@@ -335,6 +334,11 @@
 
   window.askabstracts = {
     connect, tabState, tell,
+    goto(name) {
+      const place = { ask: 0, library: 1, evaluations: 2 }[name];
+      all("#tabs [role=tablist] button[role=tab]")[place]?.click();
+      if (name === "ask") setTimeout(() => find("#question textarea")?.focus(), 150);
+    },
     panel(element) {
       panel = find(".panel", element);
       watcher.due = true;
