@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from servers import faulty, local_model, ollama  # noqa: F401  (fixtures)
 
 ROOT = Path(__file__).parents[1]
 

@@ -18,6 +18,7 @@ KEY_VARIABLES = {
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     "openai-compatible": (),
 }
+INSTALL = "pip install 'askabstracts[hosted]'"
 _NO_MODEL = "RAG_LLM=extractive answers without a model"
 _MAY_PASS = {429, 503}
 _SHOWN_DETAIL = 200
@@ -84,6 +85,11 @@ def explain(error: BaseException, model: Model, *, begun: bool = False, html: bo
     if _named(error, "RemoteProtocolError", "ReadError", "ConnectionResetError", "WriteError", "ProtocolError"):
         return ModelUnavailable(
             f"{model.url} closed the connection before {model.name} answered ({_detail(error)})", hint=_restart(model)
+        )
+    if isinstance(error, TypeError | AttributeError | ImportError) and not begun:
+        return ModelUnavailable(
+            f"The installed packages for {model.provider} do not fit together ({_detail(error)})",
+            hint=f"{INSTALL} brings versions that were tested; {_NO_MODEL}",
         )
     return ModelUnavailable(f"{model.name} at {model.url} failed: {_detail(error)}", hint=_NO_MODEL)
 

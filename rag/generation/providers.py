@@ -85,7 +85,7 @@ def _automatic(settings: Settings) -> Model:
         if not _key(settings, provider):
             continue
         if not _installed(provider):
-            problem += f"; a key for {provider} is set but its package is missing: {_pip()}"
+            problem += f"; a key for {provider} is set but its package is missing: {faults.INSTALL}"
             continue
         return _hosted(settings, provider, name, f"{problem}, and a key for {provider} is set")
     if not any(_key(settings, provider) for provider in _HOSTED):
@@ -120,7 +120,7 @@ def _hosted(settings: Settings, provider: str, name: str, reason: str) -> Model:
     url = _base_url(settings, provider)
     key = _key(settings, provider)
     if not _installed(provider):
-        raise ModelUnavailable(f"{provider}/{name} needs a package that is not installed", hint=_pip())
+        raise ModelUnavailable(f"{provider}/{name} needs a package that is not installed", hint=faults.INSTALL)
     if not key and provider != "openai-compatible":
         raise faults.no_key(provider)
     makers: dict[str, Callable[[Settings, str, str, str], LLM]] = {
@@ -264,10 +264,6 @@ def _installed(provider: str) -> bool:
         return importlib.util.find_spec(_MODULES[provider]) is not None
     except ModuleNotFoundError:  # not even a parent of it
         return False
-
-
-def _pip() -> str:
-    return "pip install 'askabstracts[hosted]'"
 
 
 def _limits(settings: Settings) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
-from rag.errors import ModelUnavailable
 from rag.generation import faults
 from rag.generation.models import Message, Model
 from rag.settings import Settings
@@ -53,7 +52,7 @@ def complete(model: Model, messages: Sequence[Message], *, max_tokens: int, stop
 
 
 class Deltas(Iterator[str]):
-    """Iterator over the text deltas of one call."""
+    """Iterator over the text deltas of one call. Leaving it, in whatever way, hangs up."""
 
     def __init__(
         self,
@@ -66,8 +65,6 @@ class Deltas(Iterator[str]):
     ) -> None:
         if model.llm is None:
             raise ValueError(f"{model.name} is no language model")
-        self.tokens_in = 0
-        self.tokens_out = 0
         self.stopped = False
         self._model = model
         self._stop = stop or threading.Event()
@@ -75,12 +72,21 @@ class Deltas(Iterator[str]):
         self._begun = False
         self._over = False
         self._deadline = time.monotonic() + first_token_seconds
-        self._queue: SimpleQueue[str | BaseException | None] = SimpleQueue()
-        self._line = Line()
-        self._thread = threading.Thread(
-            target=self._read, args=(model.llm, messages, max_tokens), name=f"stream {model.name}", daemon=True
-        )
-        self._thread.start()
+        self._call = Call(model)
+        # The thread knows the call and not this object, which would else never be found unused.
+        threading.Thread(
+            target=self._call.run, args=(model.llm, messages, max_tokens), name=f"stream {model.name}", daemon=True
+        ).start()
+
+    @property
+    def tokens_in(self) -> int:
+        """Tokens of the prompt by the server's count, 0 while or where it does not tell."""
+        return self._call.tokens_in
+
+    @property
+    def tokens_out(self) -> int:
+        """Tokens of the answer by the server's count, 0 while or where it does not tell."""
+        return self._call.tokens_out
 
     def __next__(self) -> str:
         while not self._over:
@@ -88,7 +94,7 @@ class Deltas(Iterator[str]):
                 self.stopped = True
                 break
             try:
-                item = self._queue.get(timeout=min(_POLL, max(self._deadline - time.monotonic(), 0.001)))
+                item = self._call.queue.get(timeout=min(_POLL, max(self._deadline - time.monotonic(), 0.001)))
             except Empty:
                 if time.monotonic() >= self._deadline:
                     self.close()
@@ -99,7 +105,7 @@ class Deltas(Iterator[str]):
                 break
             if isinstance(item, BaseException):
                 self.close()
-                raise faults.explain(item, self._model, begun=self._begun, html=self._line.html) from item
+                raise faults.explain(item, self._model, begun=self._begun, html=self._call.html) from item
             self._begun = True
             self._deadline = time.monotonic() + self._between
             if item:
@@ -110,7 +116,7 @@ class Deltas(Iterator[str]):
     def close(self) -> None:
         """Hang up. Safe to call twice."""
         self._over = True
-        self._line.hang_up()
+        self._call.hang_up()
 
     def __enter__(self) -> Deltas:
         return self
@@ -119,33 +125,49 @@ class Deltas(Iterator[str]):
         self.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_line"):
+        if hasattr(self, "_call"):
             self.close()
 
-    # ── in the call's own thread ──
 
-    def _read(self, llm: LLM, messages: Sequence[Message], max_tokens: int | None) -> None:
-        _calls.line = self._line
+class Call:
+    """One call in a thread of its own, with the sockets it opened, so that another thread can shut them."""
+
+    def __init__(self, model: Model) -> None:
+        self.queue: SimpleQueue[str | BaseException | None] = SimpleQueue()  # None: the answer is complete
+        self.tokens_in = 0
+        self.tokens_out = 0
+        self.html = False  # a web page came where a model was expected
+        self._model = model
+        self._hung_up = threading.Event()
+        self._begun = False
+        self._sockets: list[socket.socket] = []
+
+    def run(self, llm: LLM, messages: Sequence[Message], max_tokens: int | None) -> None:
+        """Fill the queue; try again a few times where that may help."""
+        _calls.current = self
         for delay in (*RETRY_DELAYS, None):
             try:
-                self._fill(llm, messages, max_tokens)
-            except Exception as error:  # whatever it is, it is raised again where the deltas are read
-                if self._line.hung_up.is_set():
-                    return
-                if delay is None or self._line.carried_text or not faults.may_pass(error):
-                    self._queue.put(error)
-                    return
-                pause = max(delay, faults.retry_after(error))
-                if pause > _LONGEST_WAIT:
-                    self._queue.put(error)
-                    return
-                if self._line.hung_up.wait(pause):
-                    return
-            else:
+                self._fill(_start(llm, messages, max_tokens))
                 return
+            except Exception as error:  # whatever it is, it is raised again where the deltas are read
+                pause = 0.0 if delay is None else max(delay, faults.retry_after(error))
+                if not pause or pause > _LONGEST_WAIT or self._begun or not faults.may_pass(error):
+                    self.queue.put(error)
+                    return
+                if self._hung_up.wait(pause):
+                    return
 
-    def _fill(self, llm: LLM, messages: Sequence[Message], max_tokens: int | None) -> None:
-        chunks = iter(_start(llm, messages, max_tokens))
+    def opened(self, connection: socket.socket) -> None:
+        self._sockets.append(connection)
+        if self._hung_up.is_set():
+            _shut(connection)
+
+    def hang_up(self) -> None:
+        self._hung_up.set()
+        for connection in list(self._sockets):
+            _shut(connection)
+
+    def _fill(self, chunks: Iterator[ChatResponse]) -> None:
         ended = None
         came = False
         try:
@@ -154,19 +176,19 @@ class Deltas(Iterator[str]):
                 self._count(chunk)
                 ended = _has_ended(chunk, ended)
                 if chunk.delta or chunk.additional_kwargs.get("thinking_delta"):
-                    self._line.carried_text = True
-                    self._queue.put(chunk.delta or "")
-                if self._line.hung_up.is_set():
+                    self._begun = True
+                    self.queue.put(chunk.delta or "")
+                if self._hung_up.is_set():
                     return
         finally:
             close = getattr(chunks, "close", None)
             if close is not None:
                 close()
         if not came:
-            raise faults.not_a_model(self._model, html=self._line.html)
+            raise faults.not_a_model(self._model, html=self.html)
         if ended is False:
             raise ConnectionResetError("the answer has no end")
-        self._queue.put(None)
+        self.queue.put(None)
 
     def _count(self, chunk: ChatResponse) -> None:
         """Keep the token counts that a chunk tells, wherever this SDK puts them."""
@@ -179,50 +201,30 @@ class Deltas(Iterator[str]):
             self.tokens_out = told.get(name) or self.tokens_out
 
 
-class Line:
-    """The sockets of one call, so that another thread can shut them."""
-
-    def __init__(self) -> None:
-        self.hung_up = threading.Event()
-        self.carried_text = False
-        self.html = False
-        self._sockets: list[socket.socket] = []
-
-    def add(self, connection: socket.socket) -> None:
-        self._sockets.append(connection)
-        if self.hung_up.is_set():
-            _shut(connection)
-
-    def hang_up(self) -> None:
-        self.hung_up.set()
-        for connection in list(self._sockets):
-            _shut(connection)
-
-
 def watch_request(request: Any) -> None:
     """HTTP event hook (httpx or httpx2): note the sockets that this thread's call opens.
 
     No connection is kept for a next call: each call's socket is its own, to be shut when the call is given up.
     """
     request.headers["connection"] = "close"
-    line: Line | None = getattr(_calls, "line", None)
-    if line is None:
+    call: Call | None = getattr(_calls, "current", None)
+    if call is None:
         return
 
     def traced(event: str, info: dict[str, Any]) -> None:
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
             connection = info["return_value"].get_extra_info("socket")
             if connection is not None:
-                line.add(connection)
+                call.opened(connection)
 
     request.extensions["trace"] = traced
 
 
 def watch_response(response: Any) -> None:
     """HTTP event hook: note whether a web page came where a model was expected."""
-    line: Line | None = getattr(_calls, "line", None)
-    if line is not None:
-        line.html = "text/html" in response.headers.get("content-type", "")
+    call: Call | None = getattr(_calls, "current", None)
+    if call is not None:
+        call.html = "text/html" in response.headers.get("content-type", "")
 
 
 def _start(llm: LLM, messages: Sequence[Message], max_tokens: int | None) -> Iterator[ChatResponse]:
@@ -255,4 +257,4 @@ def _shut(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RDWR)
 
 
-__all__ = ["Deltas", "Line", "ModelUnavailable", "complete", "stream", "watch_request", "watch_response"]
+__all__ = ["Deltas", "complete", "stream", "watch_request", "watch_response"]

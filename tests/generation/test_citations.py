@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -168,11 +170,48 @@ def test_the_refusal_is_noticed_and_never_shown(text: str, refused: bool) -> Non
 
 
 FRAGMENTS = st.sampled_from(
-    "[ ] [1] [1, 2] [1 - 3] 【 】 ( ) (Source Sources Source 2 ) 1 2 7 0 0.5 , ; and – - ` `` ``` $ $$ \\[ \\] \\( \\) \\ < > "
-    "<think> </think> <thi nk> N NO NOT_IN_ABSTRACTS NOT_IN word x a . ¹ ² ^ # : † :// (https://a.b/c) \n \t 来源 。".split(
-        " "
-    )
-    + [" ", "  ", "\n", "[[1], [2]]", "[1](https://a.b)", "see "]
+    [
+        *("[", "]", "[1]", "[1, 2]", "[1 - 3]", "[[1], [2]]", "[1](https://a.b)", "【", "】", "(", ")", "1", "2", "7"),
+        *(
+            "(Source",
+            "Sources",
+            "来源",
+            "see ",
+            "and",
+            "0",
+            "0.5",
+            ",",
+            ";",
+            "–",
+            "-",
+            ".",
+            "。",
+            " ",
+            "  ",
+            "\n",
+            "\t",
+        ),
+        *(
+            "`",
+            "``",
+            "```",
+            "$",
+            "$$",
+            "\\",
+            "\\[",
+            "\\]",
+            "\\(",
+            "\\)",
+            "¹",
+            "²",
+            "^",
+            "#",
+            ":",
+            "†",
+            "(https://a.b/c)",
+        ),
+        *("<", ">", "<think>", "</think>", "<thi", "nk>", "N", "NO", "NOT_IN", REFUSAL, "word", "x", "a"),
+    ]
 )
 ANSWERS = st.one_of(
     st.lists(FRAGMENTS, max_size=25).map("".join), st.text(alphabet="[](0123,–` $\\<>think/N_xs¹\n", max_size=40)
@@ -182,7 +221,7 @@ ANSWERS = st.one_of(
 def fed(text: str, cuts: list[int]) -> list[Piece]:
     markers = Markers(3)
     bounds = [0, *sorted(cut % (len(text) + 1) for cut in cuts), len(text)]
-    pieces = [piece for start, end in zip(bounds, bounds[1:], strict=False) for piece in markers.feed(text[start:end])]
+    pieces = [piece for start, end in pairwise(bounds) for piece in markers.feed(text[start:end])]
     return [*pieces, *markers.finish()]
 
 
