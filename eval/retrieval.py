@@ -53,7 +53,9 @@ class Result:
 def load_collection(folder: Path) -> Collection:
     """Raises InputError where a file is missing, a line is broken or a judged paper is not in the corpus."""
     papers = []
+    known = set()  # an empty document cannot be found, yet stays judged: it costs every system the same
     for where, raw in _rows(folder, "corpus"):
+        known.add(_PREFIX + _field(raw, "_id", where))
         text = str(raw.get("text") or "").strip() or str(raw.get("title") or "").strip()
         if text:
             papers.append(
@@ -66,7 +68,6 @@ def load_collection(folder: Path) -> Collection:
             folder / "qrels.tsv",
         )
     )
-    known = {paper.id for paper in papers}
     asked = {query: gains for query, gains in judged.items() if query in questions and any(gains.values())}
     if not asked:
         raise InputError(f"{folder}: no question has a judged paper")
@@ -214,6 +215,6 @@ def _field(raw: Mapping[str, Any], name: str, where: str) -> str:
 if __name__ == "__main__":
     import sys
 
-    from eval.cli import app
+    from eval.cli import main
 
-    app(["retrieval", *sys.argv[1:]])
+    main(["retrieval", *sys.argv[1:]])

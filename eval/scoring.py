@@ -103,11 +103,12 @@ def _retrieval(question: Question, ranked: Sequence[str]) -> Values:
 
 
 def _cost(answer: Answer) -> Values:
+    counted = answer.tokens_in > 0 or answer.model == "extractive"  # else the server or the peer does not tell
     return {
         "first_words_seconds": answer.timings.first_words or answer.timings.total,
         "total_seconds": answer.timings.total,
-        "tokens_in": float(answer.tokens_in),
-        "tokens_out": float(answer.tokens_out),
+        "tokens_in": float(answer.tokens_in) if counted else None,
+        "tokens_out": float(answer.tokens_out) if counted else None,
     }
 
 
