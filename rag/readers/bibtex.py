@@ -119,20 +119,21 @@ def _value(raw: str, strings: Mapping[str, str]) -> str:
 
 
 def _group_end(raw: str, start: int) -> int:
+    """Past the brace that closes the group at `start`."""
     depth = 0
-    for at in range(start, len(raw)):
-        if raw[at] in "{}" and raw[at - 1 : at] != "\\":
-            depth += 1 if raw[at] == "{" else -1
-            if depth == 0:
-                return at + 1
+    for match in re.finditer(r"(?<!\\)[{}]", raw[start:]):
+        depth += 1 if match.group() == "{" else -1
+        if depth == 0:
+            return start + match.end()
     return len(raw) + 1
 
 
 def _quote_end(raw: str, start: int) -> int:
+    """Past the quotation mark that closes the one at `start`; those inside braces do not."""
     depth = 0
-    for at in range(start + 1, len(raw)):
-        if raw[at] in "{}":
-            depth += 1 if raw[at] == "{" else -1
-        elif raw[at] == '"' and depth <= 0 and raw[at - 1] != "\\":
-            return at + 1
+    for match in re.finditer(r'(?<!\\)[{}"]', raw[start + 1 :]):
+        if match.group() != '"':
+            depth += 1 if match.group() == "{" else -1
+        elif depth <= 0:
+            return start + 1 + match.end()
     return len(raw) + 1

@@ -129,8 +129,22 @@ def decoded(blob: Blob) -> Text:
         if encoding := _utf16_without_bom(head):
             return Text(blob, encoding)
         raise InputError(f"{blob.name}: is not text (holds binary data)", hint=ACCEPTED)
+    if _is_utf8(blob):
+        return Text(blob, "utf-8")
     encoding = _encoding(blob)
-    return Text(blob, _declared(head) or encoding if encoding != "utf-8" else encoding)
+    return Text(blob, (encoding != "utf-8" and _declared(head)) or encoding)
+
+
+def _is_utf8(blob: Blob) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with blob.open() as file:
+        try:
+            while chunk := file.read(_CHUNK):
+                decoder.decode(chunk)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return False
+    return True
 
 
 def _declared(head: bytes) -> str:
@@ -156,7 +170,7 @@ def _utf16_without_bom(head: bytes) -> str:
 
 
 def _encoding(blob: Blob) -> str:
-    """UTF-8 where nearly all non-ASCII is valid UTF-8, else what the other bytes look most like."""
+    """UTF-8 still where most of what is not ASCII is valid UTF-8, else what the other bytes look most like."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     good = bad = 0
     sample = b""

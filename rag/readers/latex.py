@@ -19,6 +19,7 @@ _ESCAPE = re.compile(r"\\([%&_#$])")
 _MATH = re.compile(r"(?<![\\$])\$(?=[^\s$])((?:[^$\\]|\\.){1,300}?)(?<!\s)\$(?![\d$])|\\\((.{1,300}?)\\\)", re.DOTALL)
 _MACRO = re.compile(r"\\([A-Za-z]+)\*?")
 _MACRO_TAIL = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\[\]]*\])?$")
+_BRACE = re.compile(r"(?<!\\)(?:\\\\)*([{}])")
 _TAG = re.compile(
     r"</?(?:i|b|u|em|strong|sub|sup|inf|scp|sc|tt|span|br|p|font|title|italic|bold|mml:[a-z]+|jats:[a-z]+)"
     r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'))*\s*/?>",
@@ -109,22 +110,24 @@ def _is_command(name: str) -> bool:
 def _without_groups(text: str) -> str:
     """`text` without {…} that is no command's argument; what is not balanced stays."""
     out: list[str] = []
-    open_groups: list[tuple[int, bool]] = []  # where it stands in `out`, and whether it is kept
-    argument = False  # the group that just closed belongs to a command: another may follow
-    for at, char in enumerate(text):
-        escaped = at > 0 and text[at - 1] == "\\" and not (at > 1 and text[at - 2] == "\\")
-        if char == "{" and not escaped:
-            tail = text[max(0, at - 60) : at].rstrip()
-            kept = (argument and text[at - 1] == "}") or bool(_MACRO_TAIL.search(tail)) or tail[-1:] in ("_", "^")
+    open_groups: list[tuple[int, bool]] = []  # the place of its brace in `out`, and whether it is kept
+    argument_end = -1  # where the last group of a command closed: right after it another may follow
+    at = 0
+    for match in _BRACE.finditer(text):
+        start = match.start(1)
+        out.append(text[at:start])
+        at = match.end()
+        if match[1] == "{":
+            tail = text[max(0, start - 60) : start].rstrip()
+            kept = argument_end == start or tail[-1:] in ("_", "^") or bool(_MACRO_TAIL.search(tail))
             open_groups.append((len(out), kept))
             out.append("{")
-        elif char == "}" and not escaped and open_groups:
-            start, kept = open_groups.pop()
-            argument = kept
-            if kept:
-                out.append("}")
-            else:
-                out[start] = ""
+        elif open_groups:
+            place, kept = open_groups.pop()
+            argument_end = at if kept else -1
+            out.append("}" if kept else "")
+            if not kept:
+                out[place] = ""
         else:
-            out.append(char)
-    return "".join(out)
+            out.append("}")
+    return "".join((*out, text[at:]))

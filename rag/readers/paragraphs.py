@@ -84,7 +84,7 @@ def ends_sentence(text: str) -> bool:
 
 def count_words(text: str) -> int:
     """Words, two characters of Chinese, Japanese or Korean counting as one."""
-    return len(text.split()) + len(_CJK.findall(text)) // 2
+    return len(text.split()) + (0 if text.isascii() else len(_CJK.findall(text)) // 2)
 
 
 def title_and_rest(lines: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
