@@ -26,7 +26,9 @@ from rag.readers.latex import decode, readable
 from rag.readers.values import one_line
 
 _PIECE = re.compile(r'\s*(?:"(?P<quoted>.*?)"|(?P<name>[^\s"{}#]+)|(?P<group>\{))\s*', re.DOTALL)
-_LOST_ENTRY = re.compile(r"^\s*@?\s*\w+\s*[{(]\s*[^\s,{}]*\s*,[^@]*?\w+\s*=\s*[\"{]", re.MULTILINE)
+_LOST_ENTRY = re.compile(
+    r"^[ \t]*@?[ \t]*\w{1,30}\s{0,3}[{(]\s{0,9}[^\s,{}]{0,200}\s{0,9},[^@]{0,400}?\w\s{0,9}=\s{0,9}[\"{]", re.MULTILINE
+)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "title": ("title", "booktitle"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 
 from rag.errors import InputError
 from rag.papers import Paper, Skipped
@@ -90,13 +90,18 @@ def _sound(values: Mapping[str, object]) -> dict[str, object]:
 def _items(document: str, mapping: Mapping[str, str], name: str) -> Iterator[tuple[int, object]]:
     """Every record with the place it starts at; Broken for what cannot be parsed."""
     at = _past_gap(document, 1 if document.startswith("\ufeff") else 0)
+    first = True
     while at < len(document):
         if document[at] == "[":
-            yield from _elements(document, at)
-            return
+            at = _past_gap(document, (yield from _elements(document, at)))
+            first = False
+            continue
         try:
             value, end = _decoder.raw_decode(document, at)
         except (ValueError, RecursionError) as error:
+            if not first:
+                yield at, Broken(0, f"malformed JSON ({_short(error)}); nothing after it was read")
+                return
             if listed := _LIST_START.search(document, at):  # cut off, or broken further down
                 yield from _elements(document, listed.end())
                 return
@@ -105,6 +110,7 @@ def _items(document: str, mapping: Mapping[str, str], name: str) -> Iterator[tup
                 hint="fetch or export the file again",
             ) from error
         yield from _records(document, at, value, mapping, name)
+        first = False
         at = _past_gap(document, end)
 
 
@@ -133,9 +139,14 @@ def _records(
 
 
 def _after_key(document: str, start: int, key: str) -> int:
+    """Where the value of the next `key` starts."""
     for spelling in (json.dumps(key, ensure_ascii=False), json.dumps(key)):
-        if match := re.compile(re.escape(spelling) + r"\s*:\s*").search(document, start):
-            return match.end()
+        at = document.find(spelling, start)
+        while at >= 0:
+            end = _past_gap(document, at + len(spelling))
+            if document.startswith(":", end):
+                return _past_gap(document, end + 1)
+            at = document.find(spelling, at + 1)
     return start
 
 
@@ -167,16 +178,19 @@ def _path_to_list(value: object) -> tuple[list[str], object] | None:
     return empty
 
 
-def _elements(document: str, start: int) -> Iterator[tuple[int, object]]:
-    """The elements of the list that opens at `start`; after a broken one reading goes on with the next object."""
+def _elements(document: str, start: int) -> Generator[tuple[int, object], None, int]:
+    """The elements of the list that opens at `start`; after a broken one reading goes on with the next object.
+
+    Returns where the list ends.
+    """
     at = start + 1
     while True:
         at = _past_gap(document, at)
         if at >= len(document):
             yield at, Broken(0, "the file is cut off here: the list is never closed")
-            return
+            return at
         if document[at] == "]":
-            return
+            return at + 1
         try:
             value, end = _decoder.raw_decode(document, at)
             yield at, value
@@ -185,7 +199,7 @@ def _elements(document: str, start: int) -> Iterator[tuple[int, object]]:
             yield at, Broken(0, f"malformed JSON ({_short(error)})")
             following = _NEXT_ELEMENT.search(document, max(at, getattr(error, "pos", at)))
             if not following:
-                return
+                return len(document)
             at = following.end()
 
 

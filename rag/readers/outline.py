@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from rag.papers import Paper, Skipped
 from rag.readers.encodings import Text
 from rag.readers.fields import FIELDS, paper_of
-from rag.readers.paragraphs import clean, count_words, joined, paragraphs, title_and_rest
+from rag.readers.paragraphs import LONG_WORDS, clean, count_words, joined, paragraphs, title_and_rest
 
 _LABELS: dict[str, tuple[str, ...]] = {
     "title": ("title", "paper title", "titel", "titre", "título", "标题", "题目", "论文标题", "題名"),
@@ -23,13 +23,14 @@ _LABELS: dict[str, tuple[str, ...]] = {
 }
 _FIELD_OF = {name: label for label, names in _LABELS.items() for name in names}
 _NAMES = "|".join(sorted(map(re.escape, _FIELD_OF), key=len, reverse=True))
-_LABEL = re.compile(rf"(?:[-*+>#]+\s+)?[*_]{{0,3}}({_NAMES})\s*[*_]{{0,3}}\s*[:：]\s*[*_]{{0,3}}\s*(.*)", re.IGNORECASE)
+_LABEL = re.compile(
+    rf"(?:[-*+>#]+\s+)?[*_]{{0,3}}({_NAMES})\s{{0,3}}[*_]{{0,3}}\s{{0,3}}[:：]\s*[*_]{{0,3}}\s*(.*)", re.IGNORECASE
+)
 _BARE_LABEL = re.compile(rf"#{{0,6}}\s*[*_]{{0,3}}({_NAMES})[*_]{{0,3}}\s*", re.IGNORECASE)
-_HEADING = re.compile(r"(#{1,6})\s+(\S.*?)\s*#*")
+_HEADING = re.compile(r"(#{1,6})\s+(\S.*)")
 _NUMBER = re.compile(r"(?:(\[)(\d{1,5})\]|(\()(\d{1,5})\)|(\d{1,5})([.):、．]))\s*[:.]?\s+(\S.*)")
 _BULLET = re.compile(r"([-*+•])\s+(\S.*)")
-_LINK = re.compile(r"\[([^\[\]]+)\]\((\S+?)\)")
-_LONG = 40  # words; what has fewer may be a note or heading
+_LINK = re.compile(r"\[([^\[\]]{1,500})\]\(([^\s()]{1,2000})\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,8 @@ class _Count:
 def marks_of(text: Text) -> Marks | None:
     """What marks the papers of this list, or None where only blank lines do."""
     count = _Count()
-    for paragraph in paragraphs(text.lines()):
-        long = paragraph.words >= _LONG
+    for paragraph in paragraphs(text):
+        long = paragraph.words >= LONG_WORDS
         for at, line in enumerate(paragraph.lines):
             _count_line(line, count, starts_paragraph=at == 0)
         count.paragraphs += 1
@@ -202,7 +203,7 @@ def _start(line: str, at: int, entry: _Entry, marks: Marks, number: int) -> _Ent
         heading = _HEADING.fullmatch(line)
         if not heading or _label(line):
             return None
-        title = re.sub(r"^(?:\[?\d{1,4}[.)\]]|\d{1,4}:)\s+", "", heading[2])
+        title = re.sub(r"^(?:\[?\d{1,4}[.)\]]|\d{1,4}:)\s+", "", heading[2].rstrip("# "))
         lines = {"title": [_LINK.sub(r"\1", title)]}
         if link := _LINK.search(title):
             lines["url"] = [link[2]]
@@ -224,7 +225,7 @@ def _start(line: str, at: int, entry: _Entry, marks: Marks, number: int) -> _Ent
 def _papers(entry: _Entry, text: Text, marks: Marks, *, next_level: int) -> Iterator[Paper | Skipped]:
     if entry.current == "preface":
         words = entry.text("preface")
-        if count_words(words) >= _LONG:
+        if count_words(words) >= LONG_WORDS:
             yield Skipped(text.name, entry.line, f"text before the first {marks.kind}: {words[:60]}")
         return
     values: dict[str, object] = {name: entry.text(name) for name in FIELDS}

@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from rag.errors import InputError
+from rag.readers.encodings import Text
+
 SHORT_WORDS = 30  # no abstract, if it does not end as a sentence does
+LONG_WORDS = 40  # what has fewer may be a note, or a line of a wrapped text
+_BLANK_LINES = "put a blank line between abstracts"
 _SENTENCE_END = re.compile(r"[.。．…][\"'”’»)\]*_]*$")
 _RULE = re.compile(r"[-=*_~–—•#.]{3,}|[-*_](?:\s+[-*_]){2,}")
 _LIST_MARK = re.compile(r"(?:[-*+•–·▪]|\(?\d{1,2}[.)]|\((?:[ivx]{1,4}|[a-h])\)|[a-h]\))\s")
@@ -42,20 +47,42 @@ class Paragraph:
         return lower or starts_list(self.text)
 
 
-def paragraphs(lines: Iterable[str]) -> Iterator[Paragraph]:
-    """Paragraphs of `lines`; blank lines and drawn rules (---, ***, ===) part them."""
+def paragraphs(text: Text, *, by_line: bool = False) -> Iterator[Paragraph]:
+    """Its paragraphs, parted by blank lines and drawn rules (---, ***, ===); `by_line`: every line is one.
+
+    Raises InputError for one that is far too long.
+    """
     kept: list[str] = []
-    start = 1
-    for number, line in enumerate(lines, 1):
-        if stripped := clean(line):
-            if not kept:
-                start = number
-            kept.append(stripped)
-        elif kept:
+    start = size = 0
+    for number, line in enumerate(text.lines(), 1):
+        stripped = clean(line)
+        if kept and (by_line or not stripped):
             yield Paragraph(start, tuple(kept))
-            kept = []
+            kept, size = [], 0
+        if stripped:
+            start = start if kept else number
+            kept.append(stripped)
+            size += len(stripped)
+            if size > text.blob.limits.line:
+                raise InputError(
+                    f"{text.name}:{start}: a paragraph of more than {size:,} characters", hint=_BLANK_LINES
+                )
     if kept:
         yield Paragraph(start, tuple(kept))
+
+
+def is_abstract_a_line(text: Text) -> bool:
+    """Whether no blank line parts abstracts, and nearly every line is long enough to be one."""
+    lines = long = groups = 0
+    in_group = False
+    for line in text.lines():
+        stripped = clean(line)
+        is_long = ends_sentence(stripped) and count_words(stripped) >= LONG_WORDS
+        groups += is_long and not in_group
+        in_group = bool(stripped) and (in_group or is_long)
+        lines += bool(stripped)
+        long += is_long
+    return groups == 1 and long >= 2 and long >= 0.8 * (lines - 1)
 
 
 def clean(line: str) -> str:

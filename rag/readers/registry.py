@@ -39,9 +39,9 @@ FORMATS = (TEXT, TABLE, JSON, JSONL, BIBTEX, RIS, MEDLINE, PUBMED, ATOM)
 
 _JSON_START = re.compile(r'\{\s*["}]|\[\s*(?:[\[\]{"]|$)|\{\s*$')
 _BIBTEX_ENTRY = re.compile(
-    r"^\s*@(?:article|book|booklet|collection|conference|dataset|electronic|in(?:book|collection|proceedings|reference)|manual"
-    r"|mastersthesis|misc|online|patent|periodical|phdthesis|proceedings|report|software|string|techreport|thesis"
-    r"|unpublished|www|comment|preamble)\s*[{(]|^\s*@\w+\s*[{(][^\s,{}]+\s*,\s*\w+\s*=",
+    r"^[ \t]*@(?:article|book|booklet|collection|conference|dataset|electronic|in(?:book|collection|proceedings|reference)"
+    r"|manual|mastersthesis|misc|online|patent|periodical|phdthesis|proceedings|report|software|string|techreport|thesis"
+    r"|unpublished|www|comment|preamble)\s*[{(]|^[ \t]*@\w+\s*[{(][^\s,{}]+\s*,\s*\w+\s*=",
     re.MULTILINE | re.IGNORECASE,
 )
 _RIS_ENTRY = re.compile(r"^\s{0,3}TY\s{1,3}- ?", re.MULTILINE)

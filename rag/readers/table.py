@@ -88,7 +88,7 @@ def _escape(head: str, delimiter: str) -> str | None:
 
 
 def _paper(names: list[str], found: dict[str, list[str]], record: Record, text: Text) -> Paper | Skipped:
-    row = dict(zip(names, record.cells, strict=False))
+    row = dict(reversed(list(zip(names, record.cells, strict=False))))  # of columns named alike the first
     values: dict[str, object] = {
         name: next((row[column] for column in given if row.get(column, "").strip()), "")
         for name, given in found.items()
@@ -134,10 +134,14 @@ class Records:
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))
         taken: list[str] = []
         start = self._line
+        problem = ""
         try:
             cells = next(csv.reader(self._feed(taken), delimiter=self.delimiter, **self._quoting()), None)
         except csv.Error:
-            cells = [_END]
+            cells, problem = (
+                [""],
+                f"more than {LONGEST_ROW:,} characters in a row: a quotation mark may never be closed",
+            )
         if taken and taken[-1] == _END:
             taken.pop()
             if not taken:
@@ -145,7 +149,7 @@ class Records:
         if cells is None:
             return None
         lines = tuple(taken)
-        return Record(start, cells, lines, self._problem(cells, lines))
+        return Record(start, cells, lines, problem or self._problem(cells, lines))
 
     def _quoting(self) -> dict[str, Any]:
         return {"escapechar": self.escape, "doublequote": False} if self.escape else {}
@@ -158,7 +162,7 @@ class Records:
                 self._line += 1
                 size += len(line)
             taken.append(line)
-            if size > LONGEST_ROW and len(taken) > 1:
+            if size > LONGEST_ROW:
                 raise csv.Error("row too long")
             yield line
 

@@ -17,7 +17,7 @@ from rag.readers.values import one_line
 _RIS_LINE = re.compile(r"^\s{0,3}([A-Z][A-Z0-9])\s{1,3}-(?:\s(.*)|)$")
 _MEDLINE_LINE = re.compile(r"^([A-Z]{2,4}) {0,2}- ?(.*)$")
 _RIS_VENUES = ("journal_name", "alternate_title3", "secondary_title", "alternate_title2", "custom3", "alternate_title1")
-_SECTION = re.compile(r"\s+(?=[A-Z][A-Z /&,-]{3,40}: )")
+_SECTION = re.compile(r"\s(?=[A-Z][A-Z /&,-]{3,40}: )")
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ def read_ris(text: Text, mapping: Mapping[str, str]) -> Iterator[Paper | Skipped
             "venue": " ".join(of(*_RIS_VENUES)[:1]),
             "doi": " ".join(doi),
             "url": of("urls", "file_attachments1", "file_attachments2"),
-            "keywords": [word for value in of("keywords") for word in re.split(r"\s*;\s*", value)],
+            "keywords": [one_line(word) for value in of("keywords") for word in value.split(";")],
         }
         yield paper_of(values, source=text.name, line=record.line, encoding=text.encoding)
 

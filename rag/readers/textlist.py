@@ -10,7 +10,7 @@ from rag.papers import Paper, Skipped
 from rag.readers import outline
 from rag.readers.encodings import Text
 from rag.readers.fields import paper_of
-from rag.readers.paragraphs import Paragraph, paragraphs, title_and_rest
+from rag.readers.paragraphs import Paragraph, is_abstract_a_line, paragraphs, title_and_rest
 
 
 @dataclass(slots=True)
@@ -55,10 +55,11 @@ def read(text: Text, mapping: Mapping[str, str]) -> Iterator[Paper | Skipped]:
     if marks := outline.marks_of(text):
         yield from outline.read(text, marks)
         return
+    by_line = is_abstract_a_line(text)
     survey = _Survey()
-    for paragraph in paragraphs(text.lines()):
+    for paragraph in paragraphs(text, by_line=by_line):
         survey.add(paragraph)
-    for entry in _entries(paragraphs(text.lines()), survey, text.name):
+    for entry in _entries(paragraphs(text, by_line=by_line), survey, text.name):
         if isinstance(entry, Skipped):
             yield entry
         else:

@@ -39,6 +39,7 @@ from rag.readers import sources
         pytest.param("Document Title,Abstract Note\nBees,They fly.\n", ("Bees", "They fly."), id="IEEE, Zotero"),
         pytest.param("标题,摘要\n蜜蜂,它们飞。\n", ("蜜蜂", "它们飞。"), id="Chinese names"),
         pytest.param("TI\tAB\tPY\nBees\tThey fly.\t2020\n", ("Bees", "They fly."), id="Web of Science tags"),
+        pytest.param("title,abstract,title\nBees,They fly.,X\n", ("Bees", "They fly."), id="columns named alike"),
         pytest.param("abstract\nThey fly.\n", ("", "They fly."), id="one column"),
         pytest.param(
             "title,abstract\nBees &amp; {\\'e}t\\'e,They &amp; fly.\n", ("Bees & été", "They &amp; fly."), id="markup"
@@ -142,6 +143,12 @@ def test_one_broken_quote_costs_one_row_of_many(read) -> None:
     rows[10] = 'T10,"Abstract number 10.'
     result = read("title,abstract\n" + "\n".join(rows), "a.csv")
     assert (len(result.papers), [line for line, _ in result.skips]) == (2999, [12])
+
+
+def test_a_row_too_long_is_skipped(read) -> None:
+    result = read(f"title,abstract\nA,{'x ' * 1_100_000}\nB,They fly.\n", "a.csv")
+    assert result.abstracts == ["They fly."]
+    assert [line for line, _ in result.skips] == [2]
 
 
 @pytest.mark.parametrize("size", [0, 5, 8000, 200_000])

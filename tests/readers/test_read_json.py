@@ -208,6 +208,9 @@ def test_record(read, record: dict[str, object], paper: Paper, layout: str) -> N
         ),
         pytest.param('{"title": "A", "abstract": "b.", "authors": [{"name": "C"}]}', ["A"], id="one paper"),
         pytest.param('["They fly.", "It burns."]', ["", ""], id="list of abstracts"),
+        pytest.param(
+            '[{"title": "A", "abstract": "b."}]\n[{"title": "C", "abstract": "d."}]', ["A", "C"], id="two lists"
+        ),
         pytest.param("[]", [], id="empty list"),
         pytest.param('{"results": []}', [], id="empty answer"),
         pytest.param('\ufeff [\n{"title": "A", "abstract": "b."},\n]', ["A"], id="byte order mark, last comma"),
