@@ -14,17 +14,21 @@ from rag.units import CURRENCIES, CURRENCY, UNIT, UNITS, base_of
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 _SAME_LENGTH = {
-    **{ord(wide): plain for wide, plain in zip("０１２３４５６７８９％．，＋＜＞＝～（）", "0123456789%.,+<>=~()", strict=True)},
+    **{
+        ord(wide): plain
+        for wide, plain in zip("０１２３４５６７８９％．，＋＜＞＝～（）", "0123456789%.,+<>=~()", strict=True)
+    },
     **dict.fromkeys(map(ord, "−‐‑－"), "-"),
     **dict.fromkeys(map(ord, "\u00a0\u202f\u2009\u2007"), "\u2009"),
     ord("μ"): "µ",
     ord("✕"): "×",
     ord("∗"): "*",
 }
+_POINT = re.compile(r"(?<=\d)·(?=\d)(?!10(?:\^|[⁺⁻⁰¹²³⁴-⁹]))")  # the decimal point of some journals: 0·15
 _FAST = re.compile(r"\d|[⁰¹²³⁴-⁹]|[A-Za-z]{3}")
 _LINK = re.compile(
-    r"(?:https?://|www\.)\S+|\b[\w.+-]+@[\w-]+\.[\w.-]+|\b10\.\d{4,9}/\S+|\barXiv:\S+|"
-    r"\b[\w.-]+\.(?:com|org|io|net|edu|ai|science)/\S*",
+    r"(?:https?://|www\.)\S+|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}|\b10\.\d{4,9}/\S+|\barXiv:\S+|"
+    r"\b[\w.-]{1,80}\.(?:com|org|io|net|edu|ai|science)/\S*",
     re.IGNORECASE,
 )
 _MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}  # noqa: SIM905
@@ -51,13 +55,39 @@ _SCALE = re.compile(
     r"|(?P<letter>[kKMBTb]|m(?=[+]?\ (?:param|image|sampl|token|user|dollar)))(?![A-Za-z0-9_])|[ ](?P<apart>[MB])(?![\w'’.])"
 )
 _UNIT = re.compile(rf"(?P<gap>[ \u2009]?|-)(?P<unit>{UNIT})(?![A-Za-zµ°])(?!(?<=[A-Za-z])\d)")
-_LOOSE = frozenset({"s", "m", "h", "g", "L", "V", "W", "J", "M", "A", "pt", "us", "um", "ug", "X", "位", "周", "天", "元", "岁", "米", "克"})
+_LOOSE = frozenset(
+    {
+        "p",
+        "s",
+        "m",
+        "h",
+        "g",
+        "L",
+        "V",
+        "W",
+        "J",
+        "M",
+        "A",
+        "pt",
+        "us",
+        "um",
+        "ug",
+        "X",
+        "位",
+        "周",
+        "天",
+        "元",
+        "岁",
+        "米",
+        "克",
+    }
+)
 _CURRENCY = re.compile(rf"(?:{CURRENCY})\s?$")
 _SYMBOLS = {
     "<": "<", ">": ">", "≤": "<=", "≥": ">=", "⩽": "<=", "⩾": ">=", "<=": "<=", ">=": ">=", "≲": "<=", "≳": ">=",
-    "≪": "<", "≫": ">", "~": "~", "∼": "~", "≈": "~", "≃": "~", "±": "±", "+/-": "±", "=": "",
+    "< or =": "<=", "> or =": ">=", "≪": "<", "≫": ">", "~": "~", "∼": "~", "≈": "~", "≃": "~", "±": "±", "+/-": "±", "=": "",
 }  # fmt: skip
-_SYMBOL = re.compile(r"(\+/-|[<>]=|[<>≤≥⩽⩾≲≳≪≫~∼≈≃±=])\s*$")
+_SYMBOL = re.compile(r"([<>] or =|\+/-|[<>]=|[<>≤≥⩽⩾≲≳≪≫~∼≈≃±=])\s*$")
 _WORDS = (
     (">=", r"at least|no (?:less|fewer) than|not less than|(?:a )?minimum of|至少|不少于|不低于"),
     ("<=", r"at most|up to|no more than|not more than|(?:a )?maximum of|as (?:many|much|high|large|long|low) as|至多|最多|不超过|高达|多达|达"),
@@ -66,25 +96,75 @@ _WORDS = (
     ("<", r"(?:less|fewer|lower|smaller|shorter|younger) than|under|below|within|少于|低于|小于|不到|不足"),
     ("~", r"about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.|some|close to|an estimated|大约|大概|约|接近|将近|近"),
 )  # fmt: skip
-_WORDED = [(sign, re.compile(rf"(?:^|(?<![A-Za-z]))(?:{words})\s*(?:the |an? (?:further |total of )?)?$", re.I)) for sign, words in _WORDS]
-_COMPARED = re.compile(r"(?:improv|gain|boost|speed|advantage|reduc|better|faster|superior|increase|perform|averag|evaluat)\w*(?: \S+){0,4} $", re.I)
+_WORDED = [
+    (sign, re.compile(rf"(?:^|(?<![A-Za-z]))(?:{words})\s*(?:the |an? (?:further |total of )?)?$", re.I))
+    for sign, words in _WORDS
+]
+_COMPARED = re.compile(
+    r"(?:improv|gain|boost|speed|advantage|reduc|better|faster|superior|increase|perform|averag|evaluat)\w*(?: \S+){0,4} $",
+    re.I,
+)
 _OR_MORE = re.compile(r"\+(?![\w.])|\s(?:or|and)\s(?:more|higher|greater|above|older|over)\b|以上")
 _OR_LESS = re.compile(r"\s(?:or|and)\s(?:less|fewer|lower|below|younger|under)\b|以下")
 _TO = re.compile(r"\s?(?:-|–|~|∼|〜|至|到)\s?|\s(?:to|through)\s")
+_FRACTION = re.compile(r"/(\d{1,4})(?![\w/.]\d|\w)")
+_ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
+_DECADE = re.compile(r"s\b")
+_TIMES = re.compile(r"x\d")
+_FOLD = re.compile(r"[- ]?fold\b")
+_AND = re.compile(r"\s?and\s")
+_COMMA = re.compile(r"\s?[,;]\s?")
+_SIGN = re.compile(rf"(?:{CURRENCY})?\s?([-+]?)")
 _REFERENCE = re.compile(
     r"\b(?:Fig(?:ure|s)?|Tab(?:le)?s?|Sec(?:tion)?s?|Eqs?|Eqn|Equations?|Appendix|Theorems?|Lemma|Algorithm|Chapter|Definition|"
     r"Corollary|Proposition|Ref(?:erence)?s?)\.?\s*\(?$"
 )
 _PREFIXES = frozenset(
-    "top sub under over pre post mid non level rank order degree size length dimension age aged best first last the of is "
-    "by to and or ca circa near plus minus min max".split()  # noqa: SIM905
+    [
+        "top",
+        "sub",
+        "under",
+        "over",
+        "pre",
+        "post",
+        "mid",
+        "non",
+        "level",
+        "rank",
+        "order",
+        "degree",
+        "size",
+        "length",
+        "dimension",
+        "age",
+        "aged",
+        "best",
+        "first",
+        "last",
+        "the",
+        "of",
+        "is",
+        "by",
+        "to",
+        "and",
+        "or",
+        "ca",
+        "circa",
+        "near",
+        "plus",
+        "minus",
+        "min",
+        "max",
+    ]
 )
 _LETTER = re.compile(r"[A-Za-zµ_@\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u03ff]")
 _NAME_TAIL = re.compile(r"[\w.\-/@+]*\w")
 _SMALL = {word: number for number, word in enumerate(
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(), 2
-)}  # fmt: skip  # noqa: SIM905
-_TENS = {word: 10 * number for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}  # noqa: SIM905
+    ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"], 2
+)}  # fmt: skip
+_TENS = {
+    word: 10 * number for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}  # noqa: SIM905
 _MULTIPLES = {"twice": 2, "thrice": 3, "double": 2, "doubles": 2, "doubled": 2, "doubling": 2, "triple": 3, "triples": 3,
               "tripled": 3, "tripling": 3, "quadruple": 4, "quadrupled": 4}  # fmt: skip
 _SHARES = {"half": "0.5", "halves": "0.5", "halved": "0.5", "halving": "0.5", "one-third": "1/3", "two-thirds": "2/3", "one third": "1/3",
@@ -92,9 +172,9 @@ _SHARES = {"half": "0.5", "halves": "0.5", "halved": "0.5", "halving": "0.5", "o
            "three-quarters": "0.75", "one-quarter": "0.25"}  # fmt: skip
 _ONES = "|".join(["one", *_SMALL])
 _WORD_NUMBER = re.compile(
-    rf"""(?<![\w-])(?:(?P<share>{'|'.join(sorted(_SHARES, key=len, reverse=True))})(?![\w-]) | (?P<multiple>{'|'.join(_MULTIPLES)})(?![\w-])
+    rf"""(?<![\w-])(?:(?P<share>{"|".join(sorted(_SHARES, key=len, reverse=True))})(?![\w-]) | (?P<multiple>{"|".join(_MULTIPLES)})(?![\w-])
     | (?P<dozen>(?:an?\ )?dozen)(?!\w)
-    | (?:(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<ones>{_ONES}))? | (?P<small>{'|'.join(_SMALL)}) | (?P<single>an?|one)(?=[ -](?:hundred|thousand|million|billion|trillion|order)))
+    | (?:(?P<tens>{"|".join(_TENS)})(?:[- ](?P<ones>{_ONES}))? | (?P<small>{"|".join(_SMALL)}) | (?P<single>an?|one)(?=[ -](?:hundred|thousand|million|billion|trillion|order)))
       (?P<scales>(?:[ -](?:hundred|thousand|million|billion|trillion))*)(?:(?=fold)|(?![A-Za-z])))""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -190,7 +270,8 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.norm = _LINK.sub(lambda match: " " * len(match.group()), text.translate(_SAME_LENGTH))
+        norm = _POINT.sub(".", text.translate(_SAME_LENGTH))
+        self.norm = _LINK.sub(lambda match: " " * len(match.group()), norm)
         self.found: list[Quantity] = []
 
     def read(self) -> list[Quantity]:
@@ -202,7 +283,17 @@ class _Reader:
         self._number_words()
         return sorted(self.found, key=lambda quantity: quantity.start)
 
-    def _add(self, low: Decimal, high: Decimal, unit: str, sign: str, start: int, end: int, weight: float = 1.0, spelled: bool = False) -> int:
+    def _add(
+        self,
+        low: Decimal,
+        high: Decimal,
+        unit: str,
+        sign: str,
+        start: int,
+        end: int,
+        weight: float = 1.0,
+        spelled: bool = False,
+    ) -> int:
         self.found.append(Quantity(low, high, unit, sign, start, end, self.text[start:end], weight, spelled))
         return end
 
@@ -221,12 +312,12 @@ class _Reader:
     def _number(self, match: re.Match[str]) -> int:
         """Read the number at `match`, or pass over the name or reference it belongs to; where to go on."""
         norm, start = self.norm, match.start()
-        before = norm[:start][-60:]
+        before = norm[max(0, start - 60) : start]
         if self._in_name(before) or self._is_reference(before, match):
             return _tail(norm, match.end())
         currency = _CURRENCY.search(before)
         begin = currency.start() - len(before) + start if currency else start
-        lead = norm[:begin][-60:]
+        lead = norm[max(0, begin - 60) : begin]
         negative, positive = False, False
         if lead[-1:] in ("-", "–", "+") and not lead.endswith("+/-"):
             negative, positive = lead[-1] != "+", lead[-1] == "+"
@@ -248,7 +339,9 @@ class _Reader:
             first, second, split = other
             if split:  # "from 10 to 25 %": two quantities that share a unit
                 self._add(low, low, unit or second.unit, sign, begin, end, spelled=spelled)
-                return self._add(second.value, second.value, second.unit, second.more, first, second.end, spelled=bool(second.more))
+                return self._add(
+                    second.value, second.value, second.unit, second.more, first, second.end, spelled=bool(second.more)
+                )
             high, unit, end, more = second.value, second.unit or unit, second.end, second.more
             if not part.unit and low < 1000 < high and low * 1000 < high:  # "1-3B", "5–10K"
                 scale = Decimal(10) ** (3 * ((high.adjusted()) // 3))
@@ -263,14 +356,16 @@ class _Reader:
             return False
         last = before[-1]
         if _LETTER.match(last):
-            return not re.search(r"(?:^|[\s(:,~∼≈])x$", before)
+            return not re.search(r"(?:^|[\s(:,~∼≈]|\d)x$", before)
         if last == "." and len(before) > 1 and (before[-2].isdigit() or _LETTER.match(before[-2])):
             return True
         if last in "-–/" and len(before) > 1 and (_LETTER.match(before[-2]) or before[-2].isdigit()):
             word = re.search(r"[\w.-]*$", before[:-1])
             name = word.group() if word else ""
-            if last == "/" or name[-1:].isdigit():
-                return last != "/" and any(_LETTER.match(char) for char in name)
+            if last == "/":
+                return re.search(r"[A-Z]", name) is not None  # "ViT-B/16"
+            if name[-1:].isdigit():
+                return any(_LETTER.match(char) for char in name)
             return name.lower() not in _PREFIXES
         return last in "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉_#@" and last != "#"
 
@@ -282,7 +377,7 @@ class _Reader:
         short = match.group().isdigit() and len(match.group()) <= 2
         if before.endswith("[") and after[:1] == "]" and match.group().isdigit() and len(match.group()) <= 3:
             return True
-        if short and after[:1] == ")" and re.search(r"(?:^|[\s:;,.])\($|(?:^|\n|[:;,]\s)$", before):
+        if short and after[:1] == ")" and re.search(r"(?:^|[\s:;,.])\($|(?:^|\n|[:;,]\s|\s(?:and|or)\s)$", before):
             return after[1:2] in (" ", "\n")
         return short and after in (". ", ".\u2009") and re.search(r"(?:^|\n)[ \t]*$", before) is not None
 
@@ -292,15 +387,14 @@ class _Reader:
         value = _value(match)
         if norm[end : end + 1] == "." and norm[end + 1 : end + 2].isdigit():
             return None  # 1.2.3
-        if fraction := re.compile(r"/(\d{1,4})(?![\w/.]\d|\w)").match(norm, end):
+        if fraction := _FRACTION.match(norm, end):
             under = int(fraction[1])
             if value == value.to_integral_value() and 0 < value < under:
                 return _Part(value / under, "", fraction.end())
-        if ordinal := re.compile(r"(?:st|nd|rd|th)\b").match(norm, end):
+        if ordinal := _ORDINAL.match(norm, end):
             return _Part(value, "th", ordinal.end(), ordinal=True)
-        if decade := re.compile(r"s\b").match(norm, end):
-            if re.fullmatch(r"(?:1[89]|20)\d0", match.group()):
-                return _Part(value, "", decade.end())
+        if re.fullmatch(r"(?:1[89]|20)\d0", match.group()) and _DECADE.match(norm, end):
+            return _Part(value, "", end + 1)
         unit, more = "", ""
         found = self._unit(end)
         scale = _SCALE.match(norm, end)
@@ -312,7 +406,7 @@ class _Reader:
             found = self._unit(end)
         if found:
             unit, end = found
-        elif end < len(norm) and _LETTER.match(norm[end]):
+        elif end < len(norm) and _LETTER.match(norm[end]) and not _TIMES.match(norm, end):
             return None
         if not more and (match_after := _OR_MORE.match(norm, end)):
             more, end = ">=", match_after.end()
@@ -325,13 +419,19 @@ class _Reader:
         if match is None:
             return None
         name, gap = match["unit"], match["gap"]
-        after = self.norm[match.end() :][:12]
+        after = self.norm[match.end() : match.end() + 12]
         if name in ("x", "X", "×"):
-            if re.match(r"\s?\d", after) or (name != "×" and gap and not re.match(r" [a-z]", after)) or after[:1].isupper():
+            if (
+                re.match(r"\s?\d", after)
+                or (name != "×" and gap and not re.match(r" [a-z]", after))
+                or after[:1].isupper()
+            ):
                 return None
-        elif gap == "-" and not (name.isalpha() and len(name) > 2):
-            return None
-        elif gap and name in _LOOSE and not re.match(r"[\s.,;:)\]/]|$", after):
+        elif (
+            (gap == "-" and not (name.isalpha() and len(name) > 2))
+            or (gap and name == "p")
+            or (gap and name in _LOOSE and not re.match(r"[\s.,;:)\]/]|$", after))
+        ):
             return None
         if name == "times" and re.match(r" (?:series|step|stamp)", after):
             return None
@@ -356,11 +456,11 @@ class _Reader:
             return None
         between = re.search(r"\bbetween\s*$", lead)
         ci = re.search(r"\bC\.?I\.?[:,=]?\s*[(\[]?$", lead)
-        joint = re.compile(r"\s?and\s").match(norm, part.end) if between else None
-        joint = joint or (re.compile(r"\s?[,;]\s?").match(norm, part.end) if ci else None) or _TO.match(norm, part.end)
+        joint = _AND.match(norm, part.end) if between else None
+        joint = joint or (_COMMA.match(norm, part.end) if ci else None) or _TO.match(norm, part.end)
         if joint is None:
             return None
-        second = re.compile(rf"(?:{CURRENCY})?\s?([-+]?)").match(norm, joint.end())
+        second = _SIGN.match(norm, joint.end())
         number = _NUMBER.match(norm, second.end()) if second else None
         if number is None or second is None:
             return None
@@ -377,8 +477,12 @@ class _Reader:
         if dash and (low >= value or len(units) > 1 or joint.group().count(" ") == 1 or number.group()[:2] == "00"):
             return None
         if joint.group().strip() == "to":
-            ranging = re.search(r"\b(?:rang\w*|var(?:y|ies|ied|ying)|spann?\w*|scal\w*|between)\s+from\s*$|\brange of\s*$", lead)
-            changes = re.search(r"\b(?:from)\s+(?:about |around |roughly |nearly |only |just |~|≈)?$", lead) and not ranging
+            ranging = re.search(
+                r"\b(?:rang\w*|var(?:y|ies|ied|ying)|spann?\w*|scal\w*|between)\s+from\s*$|\brange of\s*$", lead
+            )
+            changes = (
+                re.search(r"\b(?:from)\s+(?:about |around |roughly |nearly |only |just |~|≈)?$", lead) and not ranging
+            )
             if changes or low >= value or len(units) > 1:
                 return second.start(), other, True
         return second.start(), other, False
@@ -394,13 +498,15 @@ class _Reader:
                 unit = "×"
             elif not match["share"] and (found := self._unit(end)):
                 unit, end = found
-            elif fold := re.compile(r"[- ]?fold\b").match(self.norm, end):
+            elif fold := _FOLD.match(self.norm, end):
                 unit, end = "×", fold.end()
             if match["single"] and not (match["scales"] or unit == "order of magnitude"):
                 continue
             if match["scales"] or unit:
                 weight = 1.0
-            sign, spelled, begin = self._comparator(self.norm[: match.start()][-60:], match.start())
+            sign, spelled, begin = self._comparator(
+                self.norm[max(0, match.start() - 60) : match.start()], match.start()
+            )
             if more := _OR_MORE.match(self.norm, end):
                 sign, spelled, end = ">=", True, more.end()
             self._add(value, value, unit, sign, begin, end, weight, spelled)

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import Stemmer
 
+from rag.quantities import quantities
 from rag.sentences import Span, sentences
 from rag.stopwords import ASKING, ASKING_CJK, ENGLISH, stopwords
 
@@ -38,14 +39,11 @@ _LABELS = frozenset(
 )
 _COMMON = frozenset(
     """algorithm appendix chapter corollary definition equation example figure fig lemma part proposition ref remark
-    section step table theorem january february march april june july august september october november december monday
+    section step table theorem jan feb mar apr jun jul aug sep sept oct nov dec january february march april june july august september october november december monday
     tuesday wednesday thursday friday saturday sunday""".split()  # noqa: SIM905
 )
-_NUMBER_FIRST = re.compile(
-    r"\d[\d.,]*(?:[-‐‑].*|%|[a-zA-Zµμ°×]{1,2}|st|nd|rd|th|fold|fps|kHz|MHz|GHz|kcal|bits?|tokens?)?\+?"
-)
 _FRESH = re.compile(r"[.!?:…。！？][\"'”’)\]*_]*\s*$|^[\s\"'“‘(\[*#>•-]*$|[\"“‘(\[•]\s?$|\n\s*(?:[-*•]|\d+[.)])?\s*$")
-_URL = re.compile(r"(?:https?://|www\.)\S+|\b[\w.-]+\.(?:com|org|io|net|edu|ai|science)/\S*")
+_URL = re.compile(r"(?:https?://|www\.)\S+|\b[\w.-]{1,80}\.(?:com|org|io|net|edu|ai|science)/\S*")
 _threads = threading.local()  # a Stemmer must not be shared between threads
 
 
@@ -115,7 +113,7 @@ def _is_name(word: Token, text: str, title_like: bool, shouted: bool) -> bool:
     if "'" in name or "’" in name:
         return False
     if any(char.isdigit() for char in name):
-        return not _NUMBER_FIRST.fullmatch(name)
+        return not _starts_as_quantity(name) or re.search(r"[-‐‑].*[A-Z]", name) is not None
     if name[-1] in "+#":
         return True
     if re.search(r"[\u0370-\u03ff]", name) and re.search(r"[-‐‑]", name):
@@ -127,6 +125,13 @@ def _is_name(word: Token, text: str, title_like: bool, shouted: bool) -> bool:
     if capitals >= 2 or (capitals == 1 and not name[0].isupper()):
         return len(letters) > 1 and not (title_like and re.fullmatch(r"[A-Z][a-z]+(?:[-‐‑][A-Z][a-z]+)+", name))
     return capitals == 1 and len(letters) > 1 and not title_like and not _is_fresh(text, word.start)
+
+
+@lru_cache(maxsize=8192)
+def _starts_as_quantity(name: str) -> bool:
+    """Whether `name` is a number with a unit or a counted noun ("7B", "20ms", "16-layer"), compared as such."""
+    found = quantities(name) if name[0].isdigit() else []
+    return bool(found) and not found[0].start
 
 
 def _is_fresh(text: str, at: int) -> bool:

@@ -70,8 +70,8 @@ byte 1073741824 GiB
 byte 1099511627776 TiB
 bit 1 bit|位
 bit/s 1e3 kbps|Kbps
-bit/s 1e6 Mbps
-bit/s 1e9 Gbps
+bit/s 1e6 Mbps|Mb/s|Mbit/s
+bit/s 1e9 Gbps|Gb/s|Gbit/s
 flop 1 FLOPs|FLOP
 flop 1e6 MFLOPs|MFLOP
 flop 1e9 GFLOPs|GFLOP
@@ -116,6 +116,7 @@ cal 1e3 kcal
 °C 1 °C|℃|degree Celsius|degrees Celsius|degree celsius|degrees celsius|摄氏度
 °F 1 °F|℉|degree Fahrenheit|degrees Fahrenheit|degree fahrenheit
 ° 1 °|degree
+p 1 p
 px 1 px|pixel
 frame/s 1 fps|FPS|frames per second|frames/s
 token/s 1 token/s|tokens/s|tok/s|tokens per second|tokens/sec
@@ -158,7 +159,7 @@ UNITS = _spellings()
 CURRENCIES = {"US$": "$", "A$": "A$", "C$": "C$", "HK$": "HK$", "S$": "S$", "$": "$", "€": "€", "£": "£", "¥": "¥",
               "₹": "₹", "₩": "₩", "USD": "$", "EUR": "€", "GBP": "£"}  # fmt: skip
 # As a regular expression, the longest spelling first.
-UNIT = "|".join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True) if name not in CURRENCIES)
+UNIT = "|".join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True) if name not in "$€£¥₹₩")
 CURRENCY = "|".join(re.escape(name) for name in sorted(CURRENCIES, key=len, reverse=True))
 
 
