@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag.scanner import SPECIAL, Scanner
+from rag.language.scanner import SPECIAL, Scanner
 
 
 @dataclass(frozen=True, slots=True)

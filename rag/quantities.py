@@ -9,185 +9,53 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
-from rag.units import CURRENCIES, CURRENCY, UNIT, UNITS, base_of
+from rag.language.comparators import comparator_after, comparator_before
+from rag.language.numerals import NUMBER, SCALE, SCALES, WORD_NUMBER, dates, figure_value, normal, word_value
+from rag.language.units import CURRENCIES, CURRENCY, UNIT, UNITS, base_of
 
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
-_SAME_LENGTH = {
-    **{
-        ord(wide): plain
-        for wide, plain in zip("０１２３４５６７８９％．，＋＜＞＝～（）", "0123456789%.,+<>=~()", strict=True)
-    },
-    **dict.fromkeys(map(ord, "−‐‑－"), "-"),
-    **dict.fromkeys(map(ord, "\u00a0\u202f\u2009\u2007"), "\u2009"),
-    ord("μ"): "µ",
-    ord("✕"): "×",
-    ord("∗"): "*",
-}
-_POINT = re.compile(r"(?<=\d)·(?=\d)(?!10(?:\^|[⁺⁻⁰¹²³⁴-⁹]))")  # the decimal point of some journals: 0·15
-_FAST = re.compile(r"\d|[⁰¹²³⁴-⁹]|[A-Za-z]{3}")
-_LINK = re.compile(
-    r"(?:https?://|www\.)\S+|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}|\b10\.\d{4,9}/\S+|\barXiv:\S+|"
-    r"\b[\w.-]{1,80}\.(?:com|org|io|net|edu|ai|science)/\S*",
-    re.IGNORECASE,
-)
-_MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}  # noqa: SIM905
-_MONTH = r"(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?:[a-z]{1,6})?\.?"
-_DATE = re.compile(
-    rf"\b(?:(?P<iso>(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?![\d-])"
-    rf"|(?P<d1>[12]?\d|3[01])(?:st|nd|rd|th)?\ (?:of\ )?{_MONTH},?\ (?P<y1>(?:19|20)\d\d)\b"
-    rf"|{_MONTH.replace('month', 'month2')}\ (?P<d2>[12]?\d|3[01])(?:st|nd|rd|th)?,?\ (?P<y2>(?:19|20)\d\d)\b)"
-)
-_PLAIN = r"(?:\d{1,3}(?:[,\u2009]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|(?<![\w.])\.\d+)"
-_NUMBER = re.compile(
-    rf"""(?P<mantissa>{_PLAIN})
-    (?: [eE](?P<exponent>[-+]?\d{{1,3}})(?![\w.])
-      | \s?[×x*·⋅]\s?10(?:\^[({{]?(?P<ten>[-+]?\d{{1,3}})[)}}]?|(?P<ten_raised>[⁺⁻]?[⁰¹²³⁴-⁹]{{1,3}}))
-      | \^[({{]?(?P<power>[-+]?\d{{1,3}})[)}}]?(?!\w) | (?P<raised>[⁺⁻]?[⁰¹²³⁴-⁹]{{1,3}}) )?""",
-    re.VERBOSE,
-)
-_SCALES = {
-    "k": 3, "K": 3, "M": 6, "m": 6, "B": 9, "b": 9, "T": 12, "mn": 6, "bn": 9, "thousand": 3, "million": 6, "billion": 9,
-    "trillion": 12, "hundred": 2, "mil": 6, "万": 4, "萬": 4, "亿": 8, "億": 8, "千": 3, "百万": 6, "千万": 7, "百": 2,
-}  # fmt: skip
-_SCALE = re.compile(
-    r"[ \u2009-]?(?P<word>(?:hundred|thousand|million|billion|trillion|mn|bn)s?\b|[百千]?[万萬]|[亿億千百])"
-    r"|(?P<letter>[kKMBTb]|m(?=[+]?\ (?:param|image|sampl|token|user|dollar)))(?![A-Za-z0-9_])|[ ](?P<apart>[MB])(?![\w'’.])"
-)
+_LEAD = 60  # characters before a number that may hold its comparator
+_LOW_WEIGHT = 0.3
 _UNIT = re.compile(rf"(?P<gap>[ \u2009]?|-)(?P<unit>{UNIT})(?![A-Za-zµ°])(?!(?<=[A-Za-z])\d)")
-_LOOSE = frozenset(
-    {
-        "p",
-        "s",
-        "m",
-        "h",
-        "g",
-        "L",
-        "V",
-        "W",
-        "J",
-        "M",
-        "A",
-        "pt",
-        "us",
-        "um",
-        "ug",
-        "X",
-        "位",
-        "周",
-        "天",
-        "元",
-        "岁",
-        "米",
-        "克",
-    }
-)
+_ONLY_ATTACHED = frozenset({"p", "X", "us", "um", "ug"})
+_NEEDS_AN_END = frozenset({"s", "m", "h", "g", "L", "V", "W", "J", "pt", "位", "周", "天", "元", "岁", "米", "克"})
 _CURRENCY = re.compile(rf"(?:{CURRENCY})\s?$")
-_SYMBOLS = {
-    "<": "<", ">": ">", "≤": "<=", "≥": ">=", "⩽": "<=", "⩾": ">=", "<=": "<=", ">=": ">=", "≲": "<=", "≳": ">=",
-    "< or =": "<=", "> or =": ">=", "≪": "<", "≫": ">", "~": "~", "∼": "~", "≈": "~", "≃": "~", "±": "±", "+/-": "±", "=": "",
-}  # fmt: skip
-_SYMBOL = re.compile(r"([<>] or =|\+/-|[<>]=|[<>≤≥⩽⩾≲≳≪≫~∼≈≃±=])\s*$")
-_WORDS = (
-    (">=", r"at least|no (?:less|fewer) than|not less than|(?:a )?minimum of|至少|不少于|不低于"),
-    ("<=", r"at most|up to|no more than|not more than|(?:a )?maximum of|as (?:many|much|high|large|long|low) as|至多|最多|不超过|高达|多达|达"),
-    (">", r"(?:more|greater|higher|larger|longer|better|older) than|over|above|exceed(?:s|ing|ed)?|beyond|upwards of|in excess of|"
-          r"surpass(?:es|ing|ed)?|超过|大于|高于|多于|逾"),
-    ("<", r"(?:less|fewer|lower|smaller|shorter|younger) than|under|below|within|少于|低于|小于|不到|不足"),
-    ("~", r"about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.|some|close to|an estimated|大约|大概|约|接近|将近|近"),
-)  # fmt: skip
-_WORDED = [
-    (sign, re.compile(rf"(?:^|(?<![A-Za-z]))(?:{words})\s*(?:the |an? (?:further |total of )?)?$", re.I))
-    for sign, words in _WORDS
-]
-_COMPARED = re.compile(
-    r"(?:improv|gain|boost|speed|advantage|reduc|better|faster|superior|increase|perform|averag|evaluat)\w*(?: \S+){0,4} $",
-    re.I,
-)
-_OR_MORE = re.compile(r"\+(?![\w.])|\s(?:or|and)\s(?:more|higher|greater|above|older|over)\b|以上")
-_OR_LESS = re.compile(r"\s(?:or|and)\s(?:less|fewer|lower|below|younger|under)\b|以下")
-_TO = re.compile(r"\s?(?:-|–|~|∼|〜|至|到)\s?|\s(?:to|through)\s")
 _FRACTION = re.compile(r"/(\d{1,4})(?![\w/.]\d|\w)")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _DECADE = re.compile(r"s\b")
-_TIMES = re.compile(r"x\d")
+_DIMENSION = re.compile(r"x\d")
 _FOLD = re.compile(r"[- ]?fold\b")
+_TIMES_BEFORE = re.compile(r"(?:^|[\s(:,~∼≈])[×x]\s?$")
+_TO = re.compile(r"\s?(?:-|–|~|∼|〜|至|到)\s?|\s(?:to|through)\s")
 _AND = re.compile(r"\s?and\s")
 _COMMA = re.compile(r"\s?[,;]\s?")
 _SIGN = re.compile(rf"(?:{CURRENCY})?\s?([-+]?)")
+_INTERVAL = re.compile(r"\bC\.?I\.?[:,=]?\s*[(\[]?$")
+_BETWEEN = re.compile(r"\bbetween\s*$")
+_RANGING = re.compile(r"\b(?:rang\w*|var(?:y|ies|ied|ying)|spann?\w*|scal\w*|between)\s+from\s*$|\brange of\s*$")
+_FROM = re.compile(r"\bfrom\s+(?:about |around |roughly |nearly |only |just |~|≈)?$")
 _REFERENCE = re.compile(
-    r"\b(?:Fig(?:ure|s)?|Tab(?:le)?s?|Sec(?:tion)?s?|Eqs?|Eqn|Equations?|Appendix|Theorems?|Lemma|Algorithm|Chapter|Definition|"
-    r"Corollary|Proposition|Ref(?:erence)?s?)\.?\s*\(?$"
+    r"\b(?:Fig(?:ure|s)?|Tab(?:le)?s?|Sec(?:tion)?s?|Eqs?|Eqn|Equations?|Appendix|Theorems?|Lemma|Algorithm|Chapter|"
+    r"Definition|Corollary|Proposition|Ref(?:erence)?s?)\.?\s*\(?$"
 )
-_PREFIXES = frozenset(
-    [
-        "top",
-        "sub",
-        "under",
-        "over",
-        "pre",
-        "post",
-        "mid",
-        "non",
-        "level",
-        "rank",
-        "order",
-        "degree",
-        "size",
-        "length",
-        "dimension",
-        "age",
-        "aged",
-        "best",
-        "first",
-        "last",
-        "the",
-        "of",
-        "is",
-        "by",
-        "to",
-        "and",
-        "or",
-        "ca",
-        "circa",
-        "near",
-        "plus",
-        "minus",
-        "min",
-        "max",
-    ]
+_COUNTING_PREFIXES = frozenset(
+    {"top", "sub", "under", "over", "pre", "post", "mid", "non", "level", "rank", "order", "degree", "size", "length"}
+    | {"dimension", "age", "aged", "best", "first", "last", "the", "of", "is", "by", "to", "and", "or", "near", "plus"}
+    | {"minus", "min", "max"}
 )
 _LETTER = re.compile(r"[A-Za-zµ_@\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u03ff]")
 _NAME_TAIL = re.compile(r"[\w.\-/@+]*\w")
-_SMALL = {word: number for number, word in enumerate(
-    ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"], 2
-)}  # fmt: skip
-_TENS = {
-    word: 10 * number for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
-}  # noqa: SIM905
-_MULTIPLES = {"twice": 2, "thrice": 3, "double": 2, "doubles": 2, "doubled": 2, "doubling": 2, "triple": 3, "triples": 3,
-              "tripled": 3, "tripling": 3, "quadruple": 4, "quadrupled": 4}  # fmt: skip
-_SHARES = {"half": "0.5", "halves": "0.5", "halved": "0.5", "halving": "0.5", "one-third": "1/3", "two-thirds": "2/3", "one third": "1/3",
-           "a third": "1/3", "two thirds": "2/3", "a quarter": "0.25", "one quarter": "0.25", "three quarters": "0.75",
-           "three-quarters": "0.75", "one-quarter": "0.25"}  # fmt: skip
-_ONES = "|".join(["one", *_SMALL])
-_WORD_NUMBER = re.compile(
-    rf"""(?<![\w-])(?:(?P<share>{"|".join(sorted(_SHARES, key=len, reverse=True))})(?![\w-]) | (?P<multiple>{"|".join(_MULTIPLES)})(?![\w-])
-    | (?P<dozen>(?:an?\ )?dozen)(?!\w)
-    | (?:(?P<tens>{"|".join(_TENS)})(?:[- ](?P<ones>{_ONES}))? | (?P<small>{"|".join(_SMALL)}) | (?P<single>an?|one)(?=[ -](?:hundred|thousand|million|billion|trillion|order)))
-      (?P<scales>(?:[ -](?:hundred|thousand|million|billion|trillion))*)(?:(?=fold)|(?![A-Za-z])))""",
-    re.VERBOSE | re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number or a range with its unit; `text == source[start:end]`.
+    """A number or a range with its unit; `text` is the source's `[start:end]`, comparator and sign included.
 
-    `low` and `high` are equal but for ranges; scale words are worked in ("133B" is 133000000000), units are not ("5 ms"
-    is 5). `unit` is one name for all spellings ("%", "pp", "×", "$", "ms", "date" with value yyyymmdd), "" for none.
-    `comparator` is one of "", "<", "<=", ">", ">=", "~" (about), "±". `spelled` says that it is in words ("over", "40+")
-    rather than a symbol. `weight` is 1 for figures and 0.3 for number words and ordinals, whose change matters less.
+    `low` and `high` differ only in ranges. Scale words are worked in ("133B" is 133000000000), units are not ("5 ms" is
+    5). `unit` is one name for all its spellings ("%", "pp", "×", "$", "ms"; "date" with the value yyyymmdd; "th" of
+    ordinals), "" for none. `comparator` is "", "<", "<=", ">", ">=", "~" (about) or "±"; `spelled` says that it stands
+    in words or as in "40+". `weight` is 1, or 0.3 for bare number words and ordinals, whose change matters less.
     """
 
     low: Decimal
@@ -201,6 +69,11 @@ class Quantity:
     spelled: bool = False
 
 
+def quantities(text: str) -> list[Quantity]:
+    """The quantities in `text`, in order, none within another. Never raises."""
+    return _Reader(text).read()
+
+
 def same(a: Quantity, b: Quantity) -> bool:
     """Whether `a` and `b` state the same quantity: the same value (see `same_value`) with the same comparator.
 
@@ -210,30 +83,28 @@ def same(a: Quantity, b: Quantity) -> bool:
     if not same_value(a, b):
         return False
     left, right = a.comparator.replace("~", ""), b.comparator.replace("~", "")
-    if left == right:
-        return True
-    return (a.spelled or b.spelled) and left[:1] == right[:1] and bool(left)
+    return left == right or ((a.spelled or b.spelled) and bool(left) and left[:1] == right[:1])
 
 
 def same_value(a: Quantity, b: Quantity) -> bool:
     """Whether the numbers are the same, whatever comparator they have.
 
     Equal in value, sign, range and unit after conversion: 1,500 = 1500 = 1.5K, 1000 ms = 1 s, 7x = 7-fold = seven
-    times, 1e-3 = 10⁻³, $5 million = 5M dollars. A percentage equals its fraction (20 % = 0.20). Nothing is rounded;
-    a percentage is not percentage points; a number without a unit equals none with one.
+    times, 1e-3 = 10⁻³, $5 million = 5M dollars. A percentage equals its fraction (20 % = 0.20). Nothing is rounded; a
+    percentage is not percentage points; a number without a unit equals none with one.
     """
     return _in_base(a) == _in_base(b)
 
 
 def rounds_to(rough: Quantity, exact: Quantity) -> bool:
-    """Whether `rough`, said to be approximate ("about 20 %"), is `exact` (19.6 %) rounded to as many digits, at least two."""
+    """Whether `rough`, said to be approximate ("about 20 %"), is `exact` (19.6 %) to as many digits, at least two."""
     if rough.comparator != "~" or rough.low != rough.high or exact.low != exact.high:
         return False
     base, value, _ = _in_base(rough)
     exact_base, exact_value, _ = _in_base(exact)
-    digits = max(2, len(rough.low.normalize().as_tuple().digits))
     if base != exact_base or not exact_value:
         return False
+    digits = max(2, len(rough.low.normalize().as_tuple().digits))
     step = Decimal(1).scaleb(exact_value.adjusted() - digits + 1)
     return (exact_value / step).to_integral_value() * step == value
 
@@ -241,45 +112,38 @@ def rounds_to(rough: Quantity, exact: Quantity) -> bool:
 def _in_base(quantity: Quantity) -> tuple[str, Decimal, Decimal]:
     base, factor = base_of(quantity.unit)
     if base == "%":
-        base, factor = "", factor / 100
-        if not 0 < abs(quantity.low * factor) < 1 and quantity.low:
-            base, factor = "%", factor  # 120 % is not 1.2 of something, 100 % not 1
+        factor /= 100
+        if not quantity.low or 0 < abs(quantity.low * factor) < 1:
+            base = ""  # a fraction; but 120 % is not 1.2 of something, and 100 % not 1
     return base, quantity.low * factor, quantity.high * factor
 
 
-def quantities(text: str) -> list[Quantity]:
-    """The quantities in `text`, in order, none within another."""
-    if not _FAST.search(text):
-        return []
-    return _Reader(text).read()
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One number with what belongs to it: its value, unit ("" for none), and where it ends."""
+class _Part(NamedTuple):
+    """One number with what belongs to it; `more` is a comparator after it ("40+")."""
 
     value: Decimal
     unit: str
     end: int
-    more: str = ""  # a comparator after the number ("40+")
+    more: str = ""
     ordinal: bool = False
 
 
 class _Reader:
-    """Reads one text; `norm` is the text with typographic variants replaced one for one, links blanked out."""
+    """Reads one text; `norm` is the text in normal figures and signs, character for character."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        norm = _POINT.sub(".", text.translate(_SAME_LENGTH))
-        self.norm = _LINK.sub(lambda match: " " * len(match.group()), norm)
+        self.norm = normal(text)
         self.found: list[Quantity] = []
 
     def read(self) -> list[Quantity]:
-        taken = self._dates()
+        taken = dates(self.norm)
+        for start, end, value in taken:
+            self._add(Decimal(value), Decimal(value), "date", "", start, end)
         at = 0
-        while match := _NUMBER.search(self.norm, at):
-            within = next((end for start, end in taken if start <= match.start() < end), None)
-            at = within or self._number(match)
+        while match := NUMBER.search(self.norm, at):
+            inside = next((end for start, end, _ in taken if start <= match.start() < end), None)
+            at = inside or self._number(match)
         self._number_words()
         return sorted(self.found, key=lambda quantity: quantity.start)
 
@@ -291,258 +155,195 @@ class _Reader:
         sign: str,
         start: int,
         end: int,
+        *,
         weight: float = 1.0,
         spelled: bool = False,
     ) -> int:
         self.found.append(Quantity(low, high, unit, sign, start, end, self.text[start:end], weight, spelled))
         return end
 
-    def _dates(self) -> list[tuple[int, int]]:
-        taken = []
-        for match in _DATE.finditer(self.norm):
-            if match["iso"]:
-                value = match["iso"].replace("-", "")
-            else:
-                month = _MONTHS[(match["month"] or match["month2"])[:3].lower()]
-                value = f"{match['y1'] or match['y2']}{month:02}{int(match['d1'] or match['d2']):02}"
-            self._add(Decimal(value), Decimal(value), "date", "", *match.span())
-            taken.append(match.span())
-        return taken
+    def _lead(self, at: int) -> str:
+        return self.norm[max(0, at - _LEAD) : at]
 
     def _number(self, match: re.Match[str]) -> int:
         """Read the number at `match`, or pass over the name or reference it belongs to; where to go on."""
-        norm, start = self.norm, match.start()
-        before = norm[max(0, start - 60) : start]
-        if self._in_name(before) or self._is_reference(before, match):
-            return _tail(norm, match.end())
+        begin = match.start()
+        before = self._lead(begin)
+        if _goes_on(before) or self._is_reference(before, match):
+            return self._tail(match.end())
         currency = _CURRENCY.search(before)
-        begin = currency.start() - len(before) + start if currency else start
-        lead = norm[max(0, begin - 60) : begin]
-        negative, positive = False, False
+        begin -= len(currency.group()) if currency else 0
+        lead = self._lead(begin)
+        negative = False
         if lead[-1:] in ("-", "–", "+") and not lead.endswith("+/-"):
-            negative, positive = lead[-1] != "+", lead[-1] == "+"
-            if negative and re.search(r"[\w%)°]\s?$", lead[:-1]) and not re.search(r"\s$", lead[:-1]):
-                negative = False  # "top-5", "10%-25%"
-            if negative or positive:
-                begin, lead = begin - 1, lead[:-1]
-        times = re.search(r"(?:^|[\s(:,~∼≈])[×x]\s?$", lead)
-        part = self._part(match, CURRENCIES.get(currency.group().strip(), "") if currency else "")
+            negative = lead[-1] != "+" and not re.search(r"[\w%)°]$", lead[:-1])  # not in "top-5", "10%-25%"
+            begin, lead = begin - 1, lead[:-1]
+        part = self._part(match, CURRENCIES[currency.group().strip()] if currency else "")
         if part is None:
-            return _tail(norm, match.end())
-        if times and not part.unit and not re.search(r"\d\s?[×x]\s?$", lead):
-            begin, lead = begin - len(times.group().lstrip(" (:,~∼≈\n")), lead[: times.start() + 1]
-            part = _Part(part.value, "×", part.end, part.more)
-        sign, spelled, begin = self._comparator(lead, begin)
+            return self._tail(match.end())
+        times = _TIMES_BEFORE.search(lead)
+        if times and not part.unit and not re.search(r"\d\s?[×x]\s?$", lead):  # "×7"
+            begin -= len(lead) - times.end() + len(times.group().lstrip(" \n(:,~∼≈"))
+            lead, part = self._lead(begin), part._replace(unit="×")
+        sign, spelled, length = comparator_before(lead)
+        begin -= length
         low = high = -part.value if negative else part.value
         unit, end, more = part.unit, part.end, part.more
-        if other := self._range(match, part, lead, negative):
-            first, second, split = other
-            if split:  # "from 10 to 25 %": two quantities that share a unit
+        if other := self._range(match, part, lead, low):
+            first, second, change = other
+            if change:  # "from 10 to 25 %": two quantities that share a unit
                 self._add(low, low, unit or second.unit, sign, begin, end, spelled=spelled)
-                return self._add(
-                    second.value, second.value, second.unit, second.more, first, second.end, spelled=bool(second.more)
-                )
+                return self._add(second.value, second.value, second.unit, second.more, first, second.end)
             high, unit, end, more = second.value, second.unit or unit, second.end, second.more
-            if not part.unit and low < 1000 < high and low * 1000 < high:  # "1-3B", "5–10K"
-                scale = Decimal(10) ** (3 * ((high.adjusted()) // 3))
-                low = low * scale if low * scale <= high else low
+            low = _scaled_with(low, high)
         if more:
             sign, spelled = more, True
-        return self._add(low, high, unit, sign, begin, end, 0.3 if part.ordinal else 1.0, spelled)
+        weight = _LOW_WEIGHT if part.ordinal else 1.0
+        return self._add(low, high, unit, sign, begin, end, weight=weight, spelled=spelled)
 
-    def _in_name(self, before: str) -> bool:
-        """Whether the number goes on a word: "GPT-4", "p53", "v1.5", "1.2.3", not "top-5" or "提升20"."""
-        if not before:
-            return False
-        last = before[-1]
-        if _LETTER.match(last):
-            return not re.search(r"(?:^|[\s(:,~∼≈]|\d)x$", before)
-        if last == "." and len(before) > 1 and (before[-2].isdigit() or _LETTER.match(before[-2])):
-            return True
-        if last in "-–/" and len(before) > 1 and (_LETTER.match(before[-2]) or before[-2].isdigit()):
-            word = re.search(r"[\w.-]*$", before[:-1])
-            name = word.group() if word else ""
-            if last == "/":
-                return re.search(r"[A-Z]", name) is not None  # "ViT-B/16"
-            if name[-1:].isdigit():
-                return any(_LETTER.match(char) for char in name)
-            return name.lower() not in _PREFIXES
-        return last in "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉_#@" and last != "#"
+    def _tail(self, at: int) -> int:
+        """Where the name ends that holds the number before `at`."""
+        match = _NAME_TAIL.match(self.norm, at)
+        return match.end() if match else at
 
     def _is_reference(self, before: str, match: re.Match[str]) -> bool:
         """Whether it numbers something: "Figure 3", "[12]", "(1) first", "2. second" at the start of a line."""
         if _REFERENCE.search(before):
             return True
-        after = self.norm[match.end() : match.end() + 2]
-        short = match.group().isdigit() and len(match.group()) <= 2
-        if before.endswith("[") and after[:1] == "]" and match.group().isdigit() and len(match.group()) <= 3:
+        after, digits = self.norm[match.end() : match.end() + 2], match.group()
+        if not digits.isdigit() or len(digits) > 3:
+            return False
+        if before.endswith("[") and after[:1] == "]":
             return True
-        if short and after[:1] == ")" and re.search(r"(?:^|[\s:;,.])\($|(?:^|\n|[:;,]\s|\s(?:and|or)\s)$", before):
+        if len(digits) == 3:
+            return False
+        if after[:1] == ")" and re.search(r"(?:^|[\s:;,.])\($|(?:^|\n|[:;,]\s|\s(?:and|or)\s)$", before):
             return after[1:2] in (" ", "\n")
-        return short and after in (". ", ".\u2009") and re.search(r"(?:^|\n)[ \t]*$", before) is not None
+        return after in (". ", ".\u2009") and re.search(r"(?:^|\n)[ \t]*$", before) is not None
 
     def _part(self, match: re.Match[str], currency: str) -> _Part | None:
         """The number at `match` with scale and unit; None where letters that are no unit make it a name ("3D")."""
-        norm, end = self.norm, match.end()
-        value = _value(match)
+        norm, end, value = self.norm, match.end(), figure_value(match)
         if norm[end : end + 1] == "." and norm[end + 1 : end + 2].isdigit():
             return None  # 1.2.3
-        if fraction := _FRACTION.match(norm, end):
-            under = int(fraction[1])
-            if value == value.to_integral_value() and 0 < value < under:
-                return _Part(value / under, "", fraction.end())
+        if (fraction := _FRACTION.match(norm, end)) and 0 < value < int(fraction[1]) and value == int(value):
+            return _Part(value / int(fraction[1]), "", fraction.end())
         if ordinal := _ORDINAL.match(norm, end):
             return _Part(value, "th", ordinal.end(), ordinal=True)
         if re.fullmatch(r"(?:1[89]|20)\d0", match.group()) and _DECADE.match(norm, end):
             return _Part(value, "", end + 1)
-        unit, more = "", ""
-        found = self._unit(end)
-        scale = _SCALE.match(norm, end)
+        more, found = "", self._unit(end)
+        scale = SCALE.match(norm, end)
         if scale and not (found and found[1] > scale.end() and scale["letter"]):
             word = (scale["word"] or scale["letter"] or scale["apart"]).removesuffix("s")
-            value, end = value.scaleb(_SCALES[word]), scale.end()
-            if more_match := _OR_MORE.match(norm, end):
-                more, end = ">=", more_match.end()
+            value = value.scaleb(SCALES[word])
+            more, end = comparator_after(norm, scale.end())
             found = self._unit(end)
         if found:
             unit, end = found
-        elif end < len(norm) and _LETTER.match(norm[end]) and not _TIMES.match(norm, end):
+        elif end < len(norm) and _LETTER.match(norm[end]) and not _DIMENSION.match(norm, end):
             return None
-        if not more and (match_after := _OR_MORE.match(norm, end)):
-            more, end = ">=", match_after.end()
-        elif not more and (match_after := _OR_LESS.match(norm, end)):
-            more, end = "<=", match_after.end()
+        else:
+            unit = ""
+        if not more:
+            more, end = comparator_after(norm, end)
         return _Part(value, currency or unit, end, more)
 
     def _unit(self, at: int) -> tuple[str, int] | None:
+        """Name and end of the unit at `at`; spellings that could be another word are taken only where they fit."""
         match = _UNIT.match(self.norm, at)
         if match is None:
             return None
         name, gap = match["unit"], match["gap"]
         after = self.norm[match.end() : match.end() + 12]
         if name in ("x", "X", "×"):
-            if (
-                re.match(r"\s?\d", after)
-                or (name != "×" and gap and not re.match(r" [a-z]", after))
-                or after[:1].isupper()
-            ):
-                return None
+            another_word = name != "×" and gap and not re.match(r" [a-z]", after)
+            if another_word or re.match(r"\s?\d", after) or after[:1].isupper():
+                return None  # "3 x 3", "8×H100"
         elif (
             (gap == "-" and not (name.isalpha() and len(name) > 2))
-            or (gap and name == "p")
-            or (gap and name in _LOOSE and not re.match(r"[\s.,;:)\]/]|$", after))
+            or (gap and name in _ONLY_ATTACHED)
+            or (gap and name in _NEEDS_AN_END and not re.match(r"[\s.,;:)\]/]|$", after))
         ):
             return None
         if name == "times" and re.match(r" (?:series|step|stamp)", after):
             return None
         return UNITS[name].name, match.end()
 
-    def _comparator(self, lead: str, begin: int) -> tuple[str, bool, int]:
-        """The comparator that `lead` ends with, whether it is in words, and where it begins."""
-        if symbol := _SYMBOL.search(lead):
-            sign = _SYMBOLS[symbol[1]]
-            return sign, False, begin - len(symbol.group()) if sign else begin
-        for sign, words in _WORDED:
-            if match := words.search(lead):
-                if match.group().lower().startswith(("over", "above")) and _COMPARED.search(lead[: match.start()]):
-                    continue
-                return sign, sign != "~", begin - len(lead) + match.start()
-        return "", False, begin
-
-    def _range(self, match: re.Match[str], part: _Part, lead: str, negative: bool) -> tuple[int, _Part, bool] | None:
+    def _range(self, match: re.Match[str], part: _Part, lead: str, low: Decimal) -> tuple[int, _Part, bool] | None:
         """Start and content of the second number of a range, and whether it is a change "from … to …" instead."""
         norm = self.norm
         if part.more or part.ordinal:
             return None
-        between = re.search(r"\bbetween\s*$", lead)
-        ci = re.search(r"\bC\.?I\.?[:,=]?\s*[(\[]?$", lead)
-        joint = _AND.match(norm, part.end) if between else None
-        joint = joint or (_COMMA.match(norm, part.end) if ci else None) or _TO.match(norm, part.end)
-        if joint is None:
-            return None
-        second = _SIGN.match(norm, joint.end())
-        number = _NUMBER.match(norm, second.end()) if second else None
-        if number is None or second is None:
+        joint = _AND.match(norm, part.end) if _BETWEEN.search(lead) else None
+        joint = joint or (_COMMA.match(norm, part.end) if _INTERVAL.search(lead) else None) or _TO.match(norm, part.end)
+        second = _SIGN.match(norm, joint.end()) if joint else None
+        number = NUMBER.match(norm, second.end()) if second else None
+        if joint is None or second is None or number is None:
             return None
         other = self._part(number, part.unit if part.unit in CURRENCIES.values() else "")
         if other is None or other.ordinal:
             return None
         value = -other.value if second[1] == "-" else other.value
-        low = -part.value if negative else part.value
         dash = joint.group().strip() in ("-", "–")
-        if re.fullmatch(r"(?:19|20)\d\d", match.group()) and len(number.group()) == 2 and dash and value > low % 100:
-            value += low - low % 100
+        if dash and re.fullmatch(r"(?:19|20)\d\d", match.group()) and re.fullmatch(r"\d\d", number.group()):
+            value += low - low % 100 if value > low % 100 else 0  # "2020–24"
         units = {unit for unit in (part.unit, other.unit) if unit}
-        other = _Part(value, other.unit or part.unit, other.end, other.more)
-        if dash and (low >= value or len(units) > 1 or joint.group().count(" ") == 1 or number.group()[:2] == "00"):
+        other = other._replace(value=value, unit=other.unit or part.unit)
+        if dash and (low >= value or len(units) > 1 or joint.group().count(" ") == 1):
             return None
-        if joint.group().strip() == "to":
-            ranging = re.search(
-                r"\b(?:rang\w*|var(?:y|ies|ied|ying)|spann?\w*|scal\w*|between)\s+from\s*$|\brange of\s*$", lead
-            )
-            changes = (
-                re.search(r"\b(?:from)\s+(?:about |around |roughly |nearly |only |just |~|≈)?$", lead) and not ranging
-            )
-            if changes or low >= value or len(units) > 1:
-                return second.start(), other, True
-        return second.start(), other, False
+        word = joint.group().strip() == "to"
+        change = word and (_FROM.search(lead) is not None and not _RANGING.search(lead))
+        if not dash and (low >= value or len(units) > 1):
+            change = True
+        return second.start(), other, change
 
     def _number_words(self) -> None:
-        """Numbers in words, where no figure was read already; low weight but with a scale ("two million")."""
+        """Numbers in words, where no figure was read already."""
         taken = [(quantity.start, quantity.end) for quantity in self.found]
-        for match in _WORD_NUMBER.finditer(self.norm):
+        for match in WORD_NUMBER.finditer(self.norm):
             if any(start < match.end() and match.start() < end for start, end in taken):
                 continue
-            value, unit, end, weight = _word_value(match), "", match.end(), 0.3
+            value, unit, end = word_value(match), "", match.end()
             if match["multiple"]:
                 unit = "×"
             elif not match["share"] and (found := self._unit(end)):
                 unit, end = found
             elif fold := _FOLD.match(self.norm, end):
                 unit, end = "×", fold.end()
-            if match["single"] and not (match["scales"] or unit == "order of magnitude"):
+            if match["single"] and not (match["scales"] or base_of(unit)[0] == "orders"):
                 continue
-            if match["scales"] or unit:
-                weight = 1.0
-            sign, spelled, begin = self._comparator(
-                self.norm[max(0, match.start() - 60) : match.start()], match.start()
-            )
-            if more := _OR_MORE.match(self.norm, end):
-                sign, spelled, end = ">=", True, more.end()
-            self._add(value, value, unit, sign, begin, end, weight, spelled)
+            sign, spelled, length = comparator_before(self._lead(match.start()))
+            more, end = comparator_after(self.norm, end)
+            if more:
+                sign, spelled = more, True
+            weight = 1.0 if match["scales"] or unit else _LOW_WEIGHT
+            self._add(value, value, unit, sign, match.start() - length, end, weight=weight, spelled=spelled)
 
 
-def _tail(norm: str, at: int) -> int:
-    """Where the name that holds a number ends: all of "4-turbo", "10/100", but not "5–10" of the next words."""
-    match = _NAME_TAIL.match(norm, at)
-    return match.end() if match else at
+def _goes_on(before: str) -> bool:
+    """Whether a number after `before` goes on a word: "GPT-4", "p53", "v1.5", "1.2.3"; not "top-5" or "提升20"."""
+    if not before:
+        return False
+    last, earlier = before[-1], before[-2:-1]
+    if _LETTER.match(last):
+        return not re.search(r"(?:^|[\s(:,~∼≈]|\d)x$", before)
+    if last == ".":
+        return earlier.isdigit() or _LETTER.match(earlier) is not None
+    if last in "-–/" and (_LETTER.match(earlier) or earlier.isdigit()):
+        word = re.search(r"[\w.-]*$", before[:-1])
+        name = word.group() if word else ""
+        if last == "/":
+            return re.search(r"[A-Z]", name) is not None  # "ViT-B/16"
+        if earlier.isdigit():
+            return _LETTER.search(name) is not None
+        return name.lower() not in _COUNTING_PREFIXES
+    return last in "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉"
 
 
-def _value(match: re.Match[str]) -> Decimal:
-    value = Decimal(re.sub("[,\u2009]", "", match["mantissa"]))
-    ten = match["exponent"] or match["ten"] or (match["ten_raised"] or "").translate(_RAISED)
-    if ten:
-        return value.scaleb(int(ten))
-    if power := match["power"] or (match["raised"] or "").translate(_RAISED):
-        exponent = int(power)
-        return value if not value or abs(exponent) * max(1, value.adjusted()) > 5000 else value**exponent
-    return value
-
-
-def _word_value(match: re.Match[str]) -> Decimal:
-    if match["share"]:
-        over, _, under = _SHARES[match["share"].lower()].partition("/")
-        return Decimal(over) / Decimal(under or 1)
-    if match["multiple"]:
-        return Decimal(_MULTIPLES[match["multiple"].lower()])
-    if match["dozen"]:
-        return Decimal(12)
-    value = Decimal(1)
-    if match["tens"]:
-        ones = (match["ones"] or "").lower()
-        value = Decimal(_TENS[match["tens"].lower()] + (1 if ones == "one" else _SMALL.get(ones, 0)))
-    elif match["small"]:
-        value = Decimal(_SMALL[match["small"].lower()])
-    for scale in re.findall("[a-z]+", match["scales"].lower()):
-        value = value.scaleb(_SCALES[scale])
-    return value
+def _scaled_with(low: Decimal, high: Decimal) -> Decimal:
+    """The lower end of "1-3B" or "5–10K", to which the scale of the upper one applies."""
+    if not 0 < low < 1000 < high or low * 1000 >= high:
+        return low
+    scaled = low.scaleb(3 * (high.adjusted() // 3))
+    return scaled if scaled <= high else low

@@ -1,4 +1,4 @@
-"""Words, stems and names in plain text; sentences come from `rag.sentences`. Pure functions.
+"""Words, stems and names in plain text; sentences come from `rag.language.sentences`. Pure functions.
 
 Offsets are characters of the text that was given. Stems are those of the full-text index (SQLite FTS5, porter over
 unicode61), so that a word counts as found here exactly when it is found there.
@@ -14,9 +14,9 @@ from functools import lru_cache
 
 import Stemmer
 
+from rag.language.sentences import Span, sentences
+from rag.language.stopwords import ASKING, ASKING_CJK, ENGLISH, stopwords
 from rag.quantities import quantities
-from rag.sentences import Span, sentences
-from rag.stopwords import ASKING, ASKING_CJK, ENGLISH, stopwords
 
 __all__ = ["Span", "Token", "has_cjk", "informative", "named_terms", "sentences", "stems", "tokens"]
 
@@ -25,8 +25,8 @@ _CJK = re.compile(f"[{_WIDE}]")
 _L = rf"(?:(?![{_WIDE}])[^\W_]|[\u0300-\u036f])"
 _TOKEN = re.compile(
     rf"""(?P<wide>[{_WIDE}]+)
-    | (?P<word>{_L}+(?:(?:[-‐‑'’_@](?!s\b)|\.(?=\d)|(?<=\d),(?=\d{{3}}(?!\d))|(?<=[A-Z])&(?=[A-Z])|(?<=[A-Za-z])–(?=\d)){_L}+)*
-    (?:\+\+|\+(?!\w)|\#(?!\w))?)(?:['’]s\b)?""",
+    | (?P<word>{_L}+(?:(?:[-‐‑'’_@](?!s\b)|\.(?=\d)|(?<=\d),(?=\d{{3}}(?!\d))|(?<=[A-Z])&(?=[A-Z])|(?<=[A-Za-z])–(?=\d))
+      {_L}+)*(?:\+\+|\+(?!\w)|\#(?!\w))?)(?:['’]s\b)?""",
     re.VERBOSE,
 )
 _WORDS = re.compile(rf"(?P<wide>[{_WIDE}]+)|{_L}+")
@@ -39,8 +39,9 @@ _LABELS = frozenset(
 )
 _COMMON = frozenset(
     """algorithm appendix chapter corollary definition equation example figure fig lemma part proposition ref remark
-    section step table theorem jan feb mar apr jun jul aug sep sept oct nov dec january february march april june july august september october november december monday
-    tuesday wednesday thursday friday saturday sunday""".split()  # noqa: SIM905
+    section step table theorem jan feb mar apr jun jul aug sep sept oct nov dec january february march april may june
+    july august september october november december monday tuesday wednesday thursday friday saturday
+    sunday""".split()  # noqa: SIM905
 )
 _FRESH = re.compile(r"[.!?:…。！？][\"'”’)\]*_]*\s*$|^[\s\"'“‘(\[*#>•-]*$|[\"“‘(\[•]\s?$|\n\s*(?:[-*•]|\d+[.)])?\s*$")
 _URL = re.compile(r"(?:https?://|www\.)\S+|\b[\w.-]{1,80}\.(?:com|org|io|net|edu|ai|science)/\S*")

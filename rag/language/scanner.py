@@ -10,7 +10,7 @@ import html
 import re
 from array import array
 
-from rag.maths import lowered, maths_text, raised, symbol
+from rag.language.maths import lowered, maths_text, raised, symbol
 
 _DEPTH = 24  # constructs nested deeper than this are left as they are
 SPECIAL = re.compile(

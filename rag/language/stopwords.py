@@ -22,8 +22,8 @@ ENGLISH = _without_accents(
     itself just ll let like many may maybe me might more most much must my neither no nor not now of off on once one
     only or other others ought our ours out over own per please quite rather re really s same shall she should shouldn
     since so some somebody someone something such t than thank thanks that the their theirs them then there these they
-    thing things this those through thus to too under until up upon us use used uses using ve versus very via vs was wasn we were weren what
-    whatever when where whether which while who whom whose why will with within without won would wouldn yes yet you
+    thing things this those through thus to too under until up upon us use used uses using ve versus very via vs was
+    wasn we were weren what whatever when where whether which while who whom whose why will with within without won would wouldn yes yet you
     your yours
     abstract abstracts article articles author authors paper papers publication publications researcher researchers
     hello hi hey ok okay etc al et"""
@@ -53,23 +53,27 @@ ASKING = re.compile(
     rf"""\b(?:
     (?:can|could|would|will)\ you(?:\ please)?(?:\ (?:tell|show|give|explain|describe|list|find|name|summari[sz]e))?
     | (?:tell|show|give|find|help|remind)\ (?:me|us)(?:\ (?:more\ )?(?:about|of|what|everything))?
-    | i(?:\ am|'m|’m)?\ (?:want|need|would\ like|looking|interested|wonder(?:ing)?|curious)(?:\ (?:to\ (?:know|learn|find(?:\ out)?
-      |understand|see|read)|for|in))?
+    | i(?:\ am|'m|’m)?\ (?:want|need|would\ like|looking|interested|wonder(?:ing)?|curious)
+      (?:\ (?:to\ (?:know|learn|find(?:\ out)?|understand|see|read)|for|in))?
     | let\ me\ know | do\ you\ know | i'd\ like\ to\ know | what\ about | how\ about
     | according\ to(?:\ (?:the|this|that|these|those|your|any))?\ {_PAPER}
-    | (?:do|does|did|is|are|was|were|has|have)\ (?:(?:the|this|that|these|those|any|its?)\ )?(?:{_PAPER}|they|it|he|she|we|work)
-      \ {_SAY}(?:ed|s|d)?(?:\ (?:about|that|on|of))?
-    | (?:in|of|from|by|among|across)\ (?:all\ )?(?:the|this|that|these|those|your|any|my)\ (?:{_PAPER}|list|corpus|collection)
-    | (?:which|what|any|how\ many|whose)(?:\ of\ the)?\ {_PAPER}(?:\ (?:{_SAY}(?:s|ed|d)?|deals?|is|are)(?:\ (?:about|with|on|that))?)?
+    | (?:do|does|did|is|are|was|were|has|have)\ (?:(?:the|this|that|these|those|any|its?)\ )?
+      (?:{_PAPER}|they|it|he|she|we|work)\ {_SAY}(?:ed|s|d)?(?:\ (?:about|that|on|of))?
+    | (?:in|of|from|by|among|across)\ (?:all\ )?(?:the|this|that|these|those|your|any|my)
+      \ (?:{_PAPER}|list|corpus|collection)
+    | (?:which|what|any|how\ many|whose)(?:\ of\ the)?\ {_PAPER}
+      (?:\ (?:{_SAY}(?:s|ed|d)?|deals?|is|are)(?:\ (?:about|with|on|that))?)?
     | {_PAPER}\ (?:about|on|that|which)
     | (?:is|are|was|were)\ there(?:\ (?:any|some|an?|other))?
     | what(?:'s|’s|\ is|\ are|\ was|\ were)\ (?:the\ )?(?:(?:main|key|central|core|basic|general)\ )?
-      (?:idea|point|contribution|finding|result|takeaway|purpose|goal|aim|meaning|definition|name)s?(?=\ (?:of|behind|from|for|in)\b)
+      (?:idea|point|contribution|finding|result|takeaway|purpose|goal|aim|meaning|definition|name)s?
+      (?=\ (?:of|behind|from|for|in)\b)
     | (?:what|who)\ is\ meant\ by | what\ (?:kind|sort|type)s?\ of | in\ (?:which|what)\ way | by\ how\ much
     | how\ (?:many|much|large|big|long|fast|often|far|high|low|well|good|small|old|come)
     | (?:say|said|says|stated?|reported|mentioned|talk(?:s|ed)?)\ (?:about|that)
     )\b
-    | ^\W*(?:please\ )?(?:explain|describe|summari[sz]e|list|name|give|show|tell|discuss|define|outline|compare|mention|find|search\ for)\b
+    | ^\W*(?:please\ )?(?:explain|describe|summari[sz]e|list|name|give|show|tell|discuss|define|outline|compare|mention|
+      find|search\ for)\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )

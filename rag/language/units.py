@@ -15,7 +15,7 @@ class Unit(NamedTuple):
     factor: Decimal
 
 
-# Base, factor, then the spellings divided by bars, the first of which is the name. Words get their plural by themselves.
+# Base, factor, then the spellings divided by bars, the first of which is the name; plurals of words are added.
 _TABLE = """
 % 1 %|percent|per cent|per-cent|pct
 % 0.1 ‰|per mille

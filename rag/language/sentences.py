@@ -18,8 +18,8 @@ class Span:
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _CLOSERS = r"[\"'”’»)\]}）】」』〉》*_`]*"
 _STARTERS = frozenset(
-    """a additionally after all although among an and as at based because before both but by can code compared despite do
-    during each empirically existing experiments extensive finally first for from furthermore given hence here how
+    """a additionally after all although among an and as at based because before both but by can code compared despite
+    do during each empirically existing experiments extensive finally first for from furthermore given hence here how
     however i if importantly in instead is it its many meanwhile more moreover most motivated next no not notably on one
     our overall prior recent remarkably results second since some specifically such surprisingly that the their then
     there therefore these they third this those through thus to two under unlike using we what when where which while
@@ -32,8 +32,8 @@ _GOES_ON = frozenset(
     incl excl est esp aka a.k.a w.r.t s.t a.k i.e. e.g. nb n.b op""".split()  # noqa: SIM905
 )
 _BEFORE_NUMBER = frozenset(
-    """fig figs eq eqs eqn eqns sec secs sect tab tabs ref refs no nos vol vols ch chap p pp art alg algo thm lem prop def
-    cor app appx supp suppl ex nr par para pt ver jan feb mar apr jun jul aug sep sept oct nov dec step""".split()  # noqa: SIM905
+    """fig figs eq eqs eqn eqns sec secs sect tab tabs ref refs no nos vol vols ch chap p pp art alg algo thm lem prop
+    def cor app appx supp suppl ex nr par para pt ver jan feb mar apr jun jul aug sep sept oct nov dec step""".split()  # noqa: SIM905
 )
 _MAY_END = frozenset("al inc ltd corp co jr sr bros dept univ ph.d phd m.d ed eds etc i.i.d cent avg".split())  # noqa: SIM905
 _DOTTED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
@@ -46,7 +46,8 @@ _BLOCK = re.compile(
 )
 _STOP = re.compile(
     rf"""(?P<wide>[。！？｡]+[.!?…]*|(?<=[{_CJK}])[.!?](?=[{_CJK}]))(?P<wide_after>{_CLOSERS})
-    | (?P<stop>(?<![.!?…])[.!?…؟।۔‽]++)(?P<after>{_CLOSERS}(?:[ ]?(?:\[\d{{1,3}}(?:\s?[,–-]\s?\d{{1,3}})*\])+(?=\s|$))?)(?=\s|[{_CJK}])
+    | (?P<stop>(?<![.!?…])[.!?…؟।۔‽]++)
+      (?P<after>{_CLOSERS}(?:[ ]?(?:\[\d{{1,3}}(?:\s?[,–-]\s?\d{{1,3}})*\])+(?=\s|$))?)(?=\s|[{_CJK}])
     | (?<=[a-z0-9)%]{{2}})(?P<tight>[.!?])(?=[A-Z][a-z]*\s)""",
     re.VERBOSE,
 )
@@ -70,7 +71,7 @@ def sentences(text: str) -> list[Span]:
     cuts = [0]
     for start, end in pairwise([0, *_block_cuts(text), len(text)]):
         cuts += [*_stop_cuts(text, start, end), end]
-    found = []
+    found: list[Span] = []
     for start, end in pairwise(sorted(set(cuts))):
         piece = text[start:end]
         if found and _STRAY.fullmatch(piece):

@@ -1,0 +1,1 @@
+"""The parts that `rag.markup`, `rag.text` and `rag.quantities` are made of; import those, not these."""
