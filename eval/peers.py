@@ -41,6 +41,8 @@ class CitationEngine:
             ) from error
         from llama_index.core import Document, VectorStoreIndex
         from llama_index.core.query_engine import CitationQueryEngine
+        from llama_index.core.query_engine.citation_query_engine import CITATION_QA_TEMPLATE, CITATION_REFINE_TEMPLATE
+        from llama_index.core.response_synthesizers import get_response_synthesizer
 
         from rag.embedding import packaged_folder
         from rag.generation.providers import choose_model
@@ -62,18 +64,32 @@ class CitationEngine:
             for paper in self._papers.values()
         ]
         self._index = VectorStoreIndex.from_documents(documents, embed_model=embedding)
-        self._engine = CitationQueryEngine.from_args(self._index, llm=model.llm, similarity_top_k=settings.top_k)
+        writer = get_response_synthesizer(  # its default, but streaming, so that the first words can be timed
+            llm=model.llm,
+            text_qa_template=CITATION_QA_TEMPLATE,
+            refine_template=CITATION_REFINE_TEMPLATE,
+            streaming=True,
+        )
+        self._engine = CitationQueryEngine.from_args(
+            self._index, llm=model.llm, response_synthesizer=writer, similarity_top_k=settings.top_k
+        )
 
     def has(self, paper_id: str) -> bool:
         return paper_id in self._papers
 
     def ask(self, question: str, history: Sequence[Exchange], order: Sequence[int] | None) -> Answer:
-        """One answer; it knows neither a history nor an order of the evidence."""
+        """One answer; it knows neither a history nor an order of the evidence. Raises ModelUnavailable."""
         started = time.perf_counter()
-        response = self._engine.query(question)
+        response: Any = self._engine.query(question)
+        words, first = [], 0.0
+        for word in response.response_gen:
+            first = first or time.perf_counter() - started
+            words.append(word)
         seconds = time.perf_counter() - started
         cited, sources = self._sources(response.source_nodes)
-        text = str(response).strip()
+        text = "".join(words).strip()
+        if not text or text == "Empty Response":  # how it shows that its model failed
+            raise ModelUnavailable(f"LlamaIndex's engine got no answer from {self.model}")
         declined = (
             Refusal(Reason.NOT_IN_ABSTRACTS, text) if _DECLINES.search(text) and not _MARKS.search(text) else None
         )
@@ -88,7 +104,7 @@ class CitationEngine:
             model=self.model,
             model_reason=self.model_reason,
             verifier="none",
-            timings=Timings(first_words=seconds, total=seconds),
+            timings=Timings(first_words=first, total=seconds),
             draft=text,
         )
 
