@@ -1,8 +1,36 @@
-"""What was said before a question."""
+"""What was said before a question, and the question made to stand alone: follow-ups, other languages, small talk."""
 
 from __future__ import annotations
 
+import re
+import threading
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+from rag.errors import ModelUnavailable
+from rag.followup import is_follow_up, names_in
+from rag.generation import prompts
+from rag.generation.citations import parse, shown
+from rag.generation.models import Message, Model
+from rag.generation.streaming import complete
+from rag.language.stopwords import ENGLISH, stopwords
+from rag.quantities import quantities
+from rag.settings import Settings
+from rag.smalltalk import smalltalk
+from rag.text import has_cjk, informative, named_terms, stems, tokens
+
+UNTRANSLATED: Final = (
+    "The abstracts are searched with an English model, and without a language model the question cannot be translated: "
+    "only the names and numbers in it count. Ask in English, or set RAG_LLM."
+)
+_FAILED: Final = (
+    "The question could not be translated into English ({why}): only the names and numbers in it count. Ask in English."
+)
+_THIN = 3  # content words below which a follow-up takes the whole question before along
+_CARRIED = 6  # terms carried over at most
+_LONGEST = 400  # characters of a rewritten question
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,3 +40,145 @@ class Turn:
     question: str
     answer: str
     papers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The question to search for; `note` tells the reader what was done to it or why that is weak, "" if nothing."""
+
+    question: str
+    note: str = ""
+
+
+def standalone(
+    question: str,
+    history: Sequence[Turn],
+    model: Model | None = None,
+    settings: Settings | None = None,
+    *,
+    stop: threading.Event | None = None,
+) -> Rewritten:
+    """The question as it is understood without the conversation.
+
+    A follow-up is rewritten by the model where there is one and its rewriting keeps what was asked; else the names of
+    the last topic are carried over. Any other question is left as it is, whatever was said before.
+    """
+    turns = bounded(history, settings.history_tokens if settings else 1500)
+    if not turns or not is_follow_up(question):
+        return Rewritten(question)
+    if model is not None and model.llm is not None:
+        written = _asked(model, prompts.rewriting(question, turns), stop)
+        if written and _keeps(question, written, turns):
+            return Rewritten(written, f"read together with the question before, by {model.name}")
+    return _carried(question, turns)
+
+
+def translate(question: str, model: Model | None, *, stop: threading.Event | None = None) -> Rewritten:
+    """The question in English, for the search; without a model as it is, with a notice that says why that is weak."""
+    if not is_foreign(question):
+        return Rewritten(question)
+    if model is None or model.llm is None:
+        return Rewritten(question, UNTRANSLATED)
+    written = _asked(model, prompts.translating(question), stop)
+    if not written:
+        return Rewritten(question, _FAILED.format(why=f"{model.name} gave nothing usable"))
+    lost = _lost(question, written)
+    if is_foreign(written) or lost:
+        why = f"{model.name} lost {', '.join(lost)}" if lost else f"{model.name} did not"
+        return Rewritten(question, _FAILED.format(why=why))
+    return Rewritten(written, f"searched for in English, translated by {model.name}")
+
+
+def is_foreign(question: str) -> bool:
+    """Whether the question is not in English: by its script, or by its function words."""
+    letters = [char for char in question if char.isalpha()]
+    names = {char for term in named_terms(question) for char in term.text}
+    other = [
+        char for char in letters if not unicodedata.name(char, "").startswith(("LATIN", "GREEK")) and char not in names
+    ]
+    if len(other) * 4 > len(letters):
+        return True
+    return stopwords([word.text.casefold() for word in tokens(question)]) is not ENGLISH
+
+
+def bounded(history: Sequence[Turn], most: int) -> tuple[Turn, ...]:
+    """The newest turns that together take at most `most` tokens; of the last one at least the question."""
+    kept: list[Turn] = []
+    for turn in reversed(history):
+        most -= prompts.estimated_tokens(turn.question) + prompts.estimated_tokens(turn.answer)
+        if most < 0:
+            if not kept and most + prompts.estimated_tokens(turn.answer) >= 0:
+                kept.append(Turn(turn.question, "", turn.papers))
+            break
+        kept.append(turn)
+    return tuple(reversed(kept))
+
+
+def _asked(model: Model, messages: list[Message], stop: threading.Event | None) -> str:
+    """The model's one line, "" where it gives none; its thoughts, quotes and labels are left out."""
+    try:
+        text = shown(parse(complete(model, messages, max_tokens=160, stop=stop), 0))
+    except ModelUnavailable:  # the answer itself will meet the same and report it
+        return ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) != 1 or len(lines[0]) > _LONGEST:
+        return ""
+    line = re.sub(r"^(?:[\w -]*question|translation)\s*:\s*", "", lines[0], flags=re.IGNORECASE)
+    return line.strip(" \"'“”`*")
+
+
+def _keeps(question: str, written: str, history: Sequence[Turn]) -> bool:
+    """Whether a rewriting says what the question says, adds something, and adds it only from the conversation."""
+    said = " ".join([question, *(f"{turn.question} {turn.answer}" for turn in history)])
+    added = set(stems(written)) - set(stems(question))
+    asks = written.endswith(("?", "？")) or not question.rstrip().endswith(("?", "？"))
+    repeats = any(written.casefold().strip("?？ ") == turn.question.casefold().strip("?？ ") for turn in history)
+    return (
+        asks
+        and not repeats
+        and has_cjk(written) == has_cjk(question)
+        and not _lost(question, written)
+        and not _lost(written, said)
+        and bool(added & set(informative(said)))
+    )
+
+
+def _lost(source: str, target: str) -> list[str]:
+    """Names and figures of `source` that `target` has not."""
+    known = target.casefold()
+    names = [term.text for term in named_terms(source) if term.text.casefold() not in known]
+    figures = {(found.low, found.high) for found in quantities(target)}
+    return names + [found.text for found in quantities(source) if (found.low, found.high) not in figures]
+
+
+def _carried(question: str, history: Sequence[Turn]) -> Rewritten:
+    """The question with the last topic's names, or the whole question before where it has hardly words of its own."""
+    topic = _topic(history)
+    names = names_in(" ".join(turn.question for turn in topic)) or names_in(topic[-1].answer)
+    own = {term.casefold() for term in names_in(question)}
+    carried = [name for name in names if name.casefold() not in own][:_CARRIED]
+    before = topic[0].question.strip()
+    thin = len(informative(question)) < _THIN or not carried
+    added = before if thin else ", ".join(carried)
+    return Rewritten(f"{question.strip()} ({added})", "read together with the question before")
+
+
+def _topic(history: Sequence[Turn]) -> Sequence[Turn]:
+    """The last turns from the question on that began their topic."""
+    for index in range(len(history) - 1, 0, -1):
+        if not is_follow_up(history[index].question):
+            return history[index:]
+    return history
+
+
+__all__ = [
+    "UNTRANSLATED",
+    "Rewritten",
+    "Turn",
+    "bounded",
+    "is_follow_up",
+    "is_foreign",
+    "smalltalk",
+    "standalone",
+    "translate",
+]
