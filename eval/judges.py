@@ -87,8 +87,8 @@ class LlamaIndexJudge:
             result = self._evaluator.evaluate(response=claim, contexts=texts)
         except Exception as error:  # its own, httpx's and every SDK's: all of them mean that the judge failed
             return Judgement(None, note=_one_line(error))
-        if result.passing is None:
-            return Judgement(None, note="no word from the judge")
+        if result.passing is None or (result.feedback or "").strip() in ("", "Empty Response"):
+            return Judgement(None, note="no word from the judge")  # it would call a server's failure "not supported"
         return Judgement(bool(result.passing), float(result.score or 0), result.feedback or "")
 
 

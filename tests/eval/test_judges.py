@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 from llama_index.core.llms.callbacks import llm_completion_callback
+from servers import FaultyServer, faulty  # noqa: F401
 
 from eval.cache import Cache
 from eval.judges import CachedJudge, Judge, LlamaIndexJudge, LocatedJudge, ReadingJudge, make_judge, nearest
@@ -140,3 +141,31 @@ def test_unknown_judge(name: str) -> None:
 def test_a_judge_that_needs_a_model_says_so(name: str) -> None:
     with pytest.raises(ModelUnavailable, match="needs a language model"):
         make_judge(name, load_settings(llm="extractive"))
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [("llm", step) for step in ("hang", "reset", "break", "html", "empty", 500, 404)]
+    + [("llamaindex", step) for step in ("reset", "break", "html", "empty", 500, 404)],
+)
+def test_a_server_in_trouble_is_a_judge_that_failed(
+    faulty: FaultyServer,  # noqa: F811
+    name: str,
+    step: str | int,
+) -> None:
+    faulty.script, faulty.words = [step], ["{", '"verdict"']
+    settings = load_settings(
+        llm="ollama/small", ollama_url=faulty.url, first_token_seconds=0.4, between_tokens_seconds=0.4
+    )
+    judgement = make_judge(name, settings).judge("Side effects were rare.", [TRIAL])
+    assert judgement.supported is None
+    assert judgement.note
+
+
+def test_the_llm_judge_over_a_real_connection(faulty: FaultyServer) -> None:  # noqa: F811
+    faulty.words = ["<think>both eyes, yes</think>", '{"verdict": ', '"contradicted"}']
+    judge = make_judge("llm", load_settings(llm="ollama/small", ollama_url=faulty.url))
+    assert judge.name == "llm:ollama/small"
+    assert judge.judge("The drug reduced mortality.", [TRIAL]).supported is False
+    asked = faulty.calls[0][0]["messages"][0]["content"]
+    assert "did not reduce mortality by 26 %" in asked and asked.endswith("Claim: The drug reduced mortality.\nJSON:")
