@@ -6,6 +6,7 @@ import csv
 import gzip
 import time
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -267,8 +268,8 @@ def test_hostile_text_takes_no_time(piece: str) -> None:
 
 def test_real_abstracts(shared: Path) -> None:
     with gzip.open(shared / "corpora" / "iclr2026_papers.csv.gz", "rt", encoding="utf-8") as file:
-        texts = [plain_text(row["abstract"]) for row in csv.DictReader(file)]
+        texts = [plain_text(row["abstract"]) for row in islice(csv.DictReader(file), 1000)]
     found = [quantity for text in texts for quantity in quantities(text)]
-    assert len(found) > 8000
-    assert sum(quantity.unit == "%" for quantity in found) > 1800
-    assert sum(quantity.unit == "×" for quantity in found) > 500
+    assert len(found) > 1800
+    assert sum(quantity.unit == "%" for quantity in found) > 400
+    assert sum(quantity.unit == "×" for quantity in found) > 100

@@ -7,7 +7,7 @@ import gzip
 import sqlite3
 import threading
 import time
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
@@ -257,10 +257,10 @@ def test_hostile_text_takes_no_time(piece: str) -> None:
 
 def test_real_abstracts(shared: Path) -> None:
     with gzip.open(shared / "corpora" / "iclr2026_papers.csv.gz", "rt", encoding="utf-8") as file:
-        texts = [plain_text(row["abstract"]) for row in csv.DictReader(file)]
+        texts = [plain_text(row["abstract"]) for row in islice(csv.DictReader(file), 1500)]
     found = [split(text) for text in texts]
     every = [sentence for each in found for sentence in each]
     assert 7 < len(every) / len(texts) < 9
-    assert sum(len(sentence) < 15 for sentence in every) < 20
-    assert sum(sentence[0].islower() and sentence[0].isascii() for sentence in every) < 40
+    assert sum(len(sentence) < 15 for sentence in every) < 10
+    assert sum(sentence[0].islower() and sentence[0].isascii() for sentence in every) < 15
     assert not any(sentence.endswith((" e.g.", " i.e.", " vs.", "et al.")) for sentence in every)

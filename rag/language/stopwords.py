@@ -23,8 +23,8 @@ ENGLISH = _without_accents(
     only or other others ought our ours out over own per please quite rather re really s same shall she should shouldn
     since so some somebody someone something such t than thank thanks that the their theirs them then there these they
     thing things this those through thus to too under until up upon us use used uses using ve versus very via vs was
-    wasn we were weren what whatever when where whether which while who whom whose why will with within without won would wouldn yes yet you
-    your yours
+    wasn we were weren what whatever when where whether which while who whom whose why will with within without won
+    would wouldn yes yet you your yours
     abstract abstracts article articles author authors paper papers publication publications researcher researchers
     hello hi hey ok okay etc al et"""
 )
