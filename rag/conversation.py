@@ -91,14 +91,12 @@ def translate(question: str, model: Model | None, *, stop: threading.Event | Non
 
 def is_foreign(question: str) -> bool:
     """Whether the question is not in English: by its script, or by its function words."""
+    words = [word.text.casefold() for word in tokens(question)]
     letters = [char for char in question if char.isalpha()]
-    names = {char for term in named_terms(question) for char in term.text}
-    other = [
-        char for char in letters if not unicodedata.name(char, "").startswith(("LATIN", "GREEK")) and char not in names
-    ]
-    if len(other) * 4 > len(letters):
+    other = sum(not unicodedata.name(char, "").startswith(("LATIN", "GREEK", "MICRO")) for char in letters)
+    if other and (other * 4 > len(letters) or not any(word in ENGLISH for word in words)):
         return True
-    return stopwords([word.text.casefold() for word in tokens(question)]) is not ENGLISH
+    return stopwords(words) is not ENGLISH
 
 
 def bounded(history: Sequence[Turn], most: int) -> tuple[Turn, ...]:

@@ -36,7 +36,7 @@ _POINTER = re.compile(
 )
 _EXPLETIVE = re.compile(
     r"\b(?:is|was|makes?|how is) it (?:true|possible|known|clear|necessary|important|useful|better|worth|hard|easy)\b"
-    r"|\bit (?:is|was) |\b(?:call|find|made) it (?:when|through|hard|easy)\b",
+    r"|\b(?:its|their|his|her) own\b|\bit (?:is|was) |\b(?:call|find|made) it (?:when|through|hard|easy)\b",
     re.IGNORECASE,
 )
 _DEFINITE = re.compile(
@@ -56,6 +56,7 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _OWN_WORDS = 3  # content words before a pronoun from which on it has its antecedent in the question itself
+_SHORT = 4  # words of "what accuracy on QM9?"; a longer question of this kind has a verb, be it in no list here
 _ELLIPSIS = 3  # content words that a question without a verb may have and still lean on the one before
 
 
@@ -78,7 +79,8 @@ def is_follow_up(question: str) -> bool:
         return not names and len(words) <= _ELLIPSIS
     if _VERB.search(question) or not _OPENING.match(question):
         return not words and bool(tokens(question))
-    return len(words) <= _ELLIPSIS
+    asks_which = re.match(r"\W*(?:which|what|whose?)\b", question, re.IGNORECASE)
+    return len(words) <= _ELLIPSIS and not (asks_which and len(tokens(question)) > _SHORT)
 
 
 def names_in(text: str) -> list[str]:
