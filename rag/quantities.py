@@ -17,7 +17,7 @@ from rag.language.units import CURRENCIES, CURRENCY, UNIT, UNITS, base_of
 
 _LEAD = 60  # characters before a number that may hold its comparator
 _LOW_WEIGHT = 0.3
-_UNIT = re.compile(rf"(?P<gap>[ \u2009]?|-)(?P<unit>{UNIT})(?![A-Za-zµ°])(?!(?<=[A-Za-z])\d)")
+_UNIT = re.compile(rf"(?P<gap>[ \u2009]?|-)(?P<unit>(?:{UNIT})(?![A-Za-zµ°])(?!(?<=[A-Za-z])\d)|[×%])")
 _ONLY_ATTACHED = frozenset({"p", "X", "us", "um", "ug"})
 _NEEDS_AN_END = frozenset({"s", "m", "h", "g", "L", "V", "W", "J", "pt", "位", "周", "天", "元", "岁", "米", "克"})
 _CURRENCY = re.compile(rf"(?:{CURRENCY})\s?$")

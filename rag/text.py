@@ -90,7 +90,9 @@ def informative(question: str) -> list[str]:
     folded = ASKING_CJK.sub(" ", ASKING.sub(" ", unicodedata.normalize("NFKC", question)))
     words = _words(folded)
     left_out = stopwords(_words(question))
-    return list(dict.fromkeys(_stems_of([word for word in words if word not in left_out])))
+    words = [word for word in words if word not in left_out]
+    whole = [word for word in words if len(word) > 1 or not has_cjk(word)]  # single characters are what cutting left
+    return list(dict.fromkeys(_stems_of(whole or words)))
 
 
 def named_terms(text: str) -> list[Token]:

@@ -55,14 +55,16 @@ ASKING = re.compile(
     | (?:tell|show|give|find|help|remind)\ (?:me|us)(?:\ (?:more\ )?(?:about|of|what|everything))?
     | i(?:\ am|'m|’m)?\ (?:want|need|would\ like|looking|interested|wonder(?:ing)?|curious)
       (?:\ (?:to\ (?:know|learn|find(?:\ out)?|understand|see|read)|for|in))?
-    | let\ me\ know | do\ you\ know | i'd\ like\ to\ know | what\ about | how\ about
+    | who\ (?:wrote|published)(?:\ (?:about|on))?
+    | (?:an?\ )?(?:short\ |brief\ )?(?:summary|overview)\ of
+      | let\ me\ know | do\ you\ know | i'd\ like\ to\ know | what\ about | how\ about
     | according\ to(?:\ (?:the|this|that|these|those|your|any))?\ {_PAPER}
     | (?:do|does|did|is|are|was|were|has|have)\ (?:(?:the|this|that|these|those|any|its?)\ )?
       (?:{_PAPER}|they|it|he|she|we|work)\ {_SAY}(?:ed|s|d)?(?:\ (?:about|that|on|of))?
     | (?:in|of|from|by|among|across)\ (?:all\ )?(?:the|this|that|these|those|your|any|my)
       \ (?:{_PAPER}|list|corpus|collection)
-    | (?:which|what|any|how\ many|whose)(?:\ of\ the)?\ {_PAPER}
-      (?:\ (?:{_SAY}(?:s|ed|d)?|deals?|is|are)(?:\ (?:about|with|on|that))?)?
+    | (?:which|what|any|how\ many|whose)(?:\ of\ (?:the|these|those))?\ {_PAPER}
+      (?:\ (?:{_SAY}(?:s|ed|d)?|deals?|is|are|was|were)(?:\ (?:about|with|on|that))?)?
     | {_PAPER}\ (?:about|on|that|which)
     | (?:is|are|was|were)\ there(?:\ (?:any|some|an?|other))?
     | what(?:'s|’s|\ is|\ are|\ was|\ were)\ (?:the\ )?(?:(?:main|key|central|core|basic|general)\ )?
