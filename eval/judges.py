@@ -127,7 +127,14 @@ def make_judge(name: str, settings: Settings) -> Judge:
 
         return LocatedJudge(Embedder(settings.embed_model, settings.embed_precision).encode)
     if name.startswith("nli:") and len(name) > len("nli:"):
-        return ReadingJudge(name, verifier(name))
+        reader = verifier(name)
+        tried = reader.read("It is small.", "It is small.")  # a model that is missing is said once, here
+        if tried is None or tried.verdict is None:
+            reason = " ".join((tried.failed if tried else "it says nothing").split())
+            raise ModelUnavailable(
+                f"the judge {name} cannot be used: {reason}", hint="a folder is read without network"
+            )
+        return ReadingJudge(name, reader)
     if name in ("llm", "llamaindex"):
         from rag.generation.models import Message
         from rag.generation.prompts import judging

@@ -169,3 +169,34 @@ def test_the_llm_judge_over_a_real_connection(faulty: FaultyServer) -> None:  # 
     assert judge.judge("The drug reduced mortality.", [TRIAL]).supported is False
     asked = faulty.calls[0][0]["messages"][0]["content"]
     assert "did not reduce mortality by 26 %" in asked and asked.endswith("Claim: The drug reduced mortality.\nJSON:")
+
+
+def test_an_nli_model_that_is_not_there_is_said_before_anything_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="cannot be used"):
+        make_judge(f"nli:{tmp_path}", load_settings())
+
+
+def test_an_nli_model_reads(tmp_path: Path) -> None:
+    """A real cross-encoder from a folder; it is untrained, so only the way of its word is tested, not the word."""
+    folder = untrained_nli(tmp_path / "nli")
+    judge = make_judge(f"nli:{folder}", load_settings())
+    judgement = judge.judge("Side effects were rare.", [TRIAL])
+    assert judgement.supported in (True, False)
+    assert 0 <= judgement.score <= 1
+    assert judgement == judge.judge("Side effects were rare.", [TRIAL])
+
+
+def untrained_nli(folder: Path) -> Path:
+    """A small BERT with three labels and random weights, the packaged tokenizer beside it."""
+    import torch
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    from rag.embedding import packaged_folder
+
+    torch.manual_seed(1)
+    labels = {0: "contradiction", 1: "entailment", 2: "neutral"}
+    shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    config = BertConfig(**shape, id2label=labels, label2id={name: place for place, name in labels.items()})
+    BertForSequenceClassification(config).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(packaged_folder()).save_pretrained(folder)
+    return folder
