@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from rag.settings import Settings
 from ui.chat import Chat
 from ui.conversations import Conversations
+from ui.endpoints import add_endpoints
 from ui.engines import Engines
 from ui.evaluations import Evaluations
 from ui.feedback import Feedback
@@ -48,6 +49,7 @@ def build(engine_or_factory: Engine | Callable[[], Engine], settings: Settings) 
                 library.build()
             with gr.Tab("Evaluations", id="evaluations"):
                 evaluations.build()
+        add_endpoints(engines)  # before the page's own events, so that the names are free
         chat.connect(blocks)
         library.connect(blocks, library_tab, chat.question)
     engines.warm()
@@ -137,8 +139,7 @@ def _header() -> Html:
                 type="button",
                 class_="tool",
                 id="theme",
-                aria_pressed="false",
-                aria_label="Dark theme",
+                title="Light or dark",
             ),
             aria_label="Tools",
         ),

@@ -40,6 +40,10 @@ window.askabstracts.connect(element, trigger, server, 'act');
 """
 
 
+# A question sent before the page knows which conversation is open waits for that.
+_WHEN_LOADED = "async (...values) => { await window.askabstracts.ready; return values; }"
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """One browser tab: whose it is, which conversation is open, and what it is about to ask."""
@@ -138,14 +142,16 @@ class Chat:
             "concurrency_limit": STREAMS,
             "concurrency_id": "ask",
         }
-        blocks.load(
+        loaded = blocks.load(
             self.load,
             inputs=[self.tab, self.stored],
             outputs=[*view, *self.options],
             js="(tab, stored) => [window.askabstracts.tabState(), stored]",
             **quiet,
-        ).success(self.ask_queued, **asking)
-        gr.on([self.question.submit, self.send.click], self.ask, **asking)
+        )
+        loaded.then(None, js="() => window.askabstracts.loaded()", **quiet)
+        loaded.success(self.ask_queued, **asking)
+        gr.on([self.question.submit, self.send.click], self.ask, js=_WHEN_LOADED, **asking)
         self.halt.click(self.stop, queue=False, **quiet)
         for source in (self.thread, self.live, self.banner, self.listed):
             source.act(self.act, inputs=[self.session], outputs=view, **quiet).success(self.ask_queued, **asking)

@@ -64,7 +64,7 @@ def question_about(paper: Paper) -> str:
     if colon and len(name.split()) <= 2 and not _ASKING.match(name):
         return f"What is {name}, and what does it do?"
     if colon and _ASKING.match(rest):
-        return f"{rest[0].upper()}{rest[1:]}?"
+        return f"What is known about {rest[0].lower()}{rest[1:]}?"
     topic = rest if colon and len(rest.split()) > 2 else title
     topic = topic if topic[:2].isupper() or topic[1:2].isupper() else topic[0].lower() + topic[1:]
     return f"What is known about {topic}?"

@@ -290,6 +290,7 @@ def _buttons(turn: Turn) -> Html:
     )
     return tag(
         "div",
+        _button("Sources", "sources", number) if turn.answer.sources else None,
         _button("Copy", "copy", number, data_copy=copy_text(turn.answer)),
         _button("Retry", "retry", number) if turn.last else None,
         _button("Edit", "edit", number, data_question=turn.answer.question),

@@ -90,16 +90,16 @@ def ingest(store: Store, path: Path, name: str, folder: Path) -> Iterator[Progre
                 label = f"{PREFIX}{shown}" + (f"!{inner}" if inner else "")
                 report = store.sync(label, source.papers(), lambda done, total: told.put(Progress(shown, done, total)))
                 reports.append(_renamed(report, str(stored), shown))
-            told.put(Outcome(shown, tuple(reports)))
+            outcome = Outcome(shown, tuple(reports))
         except RagError as error:
-            told.put(Outcome(shown, error=_without_path(error, stored, shown)))
+            outcome = Outcome(shown, error=_without_path(error, stored, shown))
         except Exception as error:
             log.exception("an upload failed")
-            told.put(Outcome(shown, error=InputError(f"{shown}: {type(error).__name__}", hint="see the log")))
-        finally:
-            path.unlink(missing_ok=True)
-            if stored is not None:  # the catalogue has the papers; the file is not needed again
-                stored.unlink(missing_ok=True)
+            outcome = Outcome(shown, error=InputError(f"{shown}: {type(error).__name__}", hint="see the log"))
+        for file in (path, stored):  # the catalogue has the papers now
+            if file is not None:
+                file.unlink(missing_ok=True)
+        told.put(outcome)
 
     threading.Thread(target=work, daemon=True).start()
     yield Progress(shown)

@@ -37,7 +37,7 @@
     document.body.classList.toggle("dark", name === "dark");
     root.style.colorScheme = name;
     const button = find("#theme");
-    if (button) button.setAttribute("aria-pressed", String(name === "dark"));
+    if (button) button.textContent = name === "dark" ? "Light" : "Dark";
   }
   const preferred = () =>
     store.get(localStorage, "theme") || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
@@ -215,6 +215,7 @@
         setTimeout(() => { button.classList.remove("sure"); button.textContent = label; }, 3000);
         return;
       }
+      if (action === "sources") { show(turnOf(button)); return sheet(true); }
       if (action === "copy") return copy(button.dataset.copy);
       if (action === "rate") return rate(button, server);
       if (action === "export") {
@@ -267,16 +268,15 @@
   const scroller = () => find("#conversation");
   let following = true;
   function follow() {
-    const live = find("article.turn.live");
     const box = scroller();
-    if (!box) return;
-    const count = all("article.turn").length;
-    if (count > (follow.count || 0)) following = true;
-    follow.count = count;
-    if (live && following) {
-      const at = live.getBoundingClientRect().top - box.getBoundingClientRect().top;
-      box.scrollTop += Math.min(at - 12, box.scrollHeight);
-    }
+    const turn = find("article.turn.live") || all("article.turn").at(-1);
+    if (!box || !turn) return;
+    const number = Number(turn.dataset.turn);
+    if (number !== follow.number) following = true;
+    const began = turn.classList.contains("live") || follow.live;
+    follow.live = turn.classList.contains("live");
+    follow.number = number;
+    if (following && began) box.scrollTop += turn.getBoundingClientRect().top - box.getBoundingClientRect().top;
   }
 
   /* -- page-wide events --------------------------------------------------------------------------------- */
@@ -332,8 +332,10 @@
     if (box) setTimeout(() => (following = box.scrollHeight - box.scrollTop - box.clientHeight < 80), 50);
   }, { passive: true });
 
+  let loaded;
+  const ready = new Promise((resolve) => (loaded = resolve));
   window.askabstracts = {
-    connect, tabState, tell,
+    ready, loaded, connect, tabState, tell,
     goto(name) {
       const place = { ask: 0, library: 1, evaluations: 2 }[name];
       all("#tabs [role=tablist] button[role=tab]")[place]?.click();

@@ -1,0 +1,117 @@
+"""The engine for programs: `ask`, `search` and `paper` over Gradio's HTTP API, and the same as MCP tools.
+
+Gradio takes names, types and descriptions from the functions: their docstrings are what a caller reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import gradio as gr
+
+from rag.conversation import Turn
+from rag.errors import RagError
+from rag.retrieval import Filters
+from ui.engines import Engines
+
+MOST_PAPERS = 50
+AT_ONCE = 24
+
+
+def add_endpoints(engines: Engines) -> None:
+    """Declare the endpoints. To be called within the `gr.Blocks`."""
+
+    def ask(
+        question: str,
+        top_k: int = 0,
+        year: str = "",
+        venue: str = "",
+        keyword: str = "",
+        source: str = "",
+        model: str = "",
+        history: list[list[str]] | None = None,
+    ) -> dict[str, Any]:
+        """Answer a question from the abstracts of the library, and from nothing else.
+
+        Returns an object: `text` is the answer with [n] markers; `sentences` are its sentences, each with `verdict`
+        (supported, partly, not found, contradicted or meta), `note` and `citations` (`number`, `paper_id`, the
+        verbatim `quote` and its `start` and `end` in the abstract, `score` from 0 to 1); `sources` are the retrieved
+        papers, the cited ones first in the order of their numbers, each with `paper`, `score` from 0 to 1 and
+        `number` (null when not cited); `refusal` is null, or says in `reason`, `message` and `hint` why there is no
+        answer; `standalone` is the question that was searched for; `timings` are seconds.
+
+        Args:
+            question: What to ask, in a full sentence.
+            top_k: How many papers are read for the answer; 0 takes the configured number.
+            year: Only papers of these years, "2024" or "2020-2024"; empty for any.
+            venue: Only papers whose venue contains this; empty for any.
+            keyword: Only papers with a keyword that contains this; empty for any.
+            source: Only papers from sources whose name contains this; empty for any.
+            model: The model that writes, such as "extractive" or "ollama/llama3.2"; empty for the configured one.
+            history: Earlier [question, answer] pairs, oldest first, for a follow-up question.
+        """
+        filters = Filters(year=year.strip(), venue=venue.strip(), keyword=keyword.strip(), source=source.strip())
+        said = [Turn(str(pair[0]), str(pair[1])) for pair in history or [] if len(pair) == 2]
+        with _Told():
+            answer = engines.get().ask(
+                question, history=said, filters=filters, top_k=_count(top_k) or None, llm=model.strip() or None
+            )
+            return answer.to_dict()
+
+    def search(
+        question: str, top_k: int = 10, year: str = "", venue: str = "", keyword: str = "", source: str = ""
+    ) -> list[dict[str, Any]]:
+        """Find the papers of the library that fit a question or some words best. No answer is written.
+
+        Returns a list, best first: `paper` (`id`, `title`, `abstract`, `authors`, `year`, `venue`, `url`, `doi`,
+        `keywords`), `score` from 0 to 1, and `passage`, the part of the abstract that matched best, which is
+        `abstract[start:end]`.
+
+        Args:
+            question: A question, a topic, a title or some words.
+            top_k: How many papers to return, at most 50.
+            year: Only papers of these years, "2024" or "2020-2024"; empty for any.
+            venue: Only papers whose venue contains this; empty for any.
+            keyword: Only papers with a keyword that contains this; empty for any.
+            source: Only papers from sources whose name contains this; empty for any.
+        """
+        filters = Filters(year=year.strip(), venue=venue.strip(), keyword=keyword.strip(), source=source.strip())
+        with _Told():
+            found = engines.get().search(question, top_k=_count(top_k) or 10, filters=filters)
+            return [{**asdict(one), "passage": one.passage} for one in found]
+
+    def get_paper(paper_id: str) -> dict[str, Any]:
+        """Read one paper of the library by its id, as `ask` and `search` return it.
+
+        Returns `id`, `title`, `abstract` (as its source has it, markup included), `authors`, `year` (or null),
+        `venue`, `url`, `doi` and `keywords`. An id that is not in the library is an error.
+
+        Args:
+            paper_id: The id, for instance "doi:10.1000/182", "arxiv:2401.00001" or "openreview:abc123".
+        """
+        with _Told():
+            paper = engines.get().paper(paper_id.strip())
+            if paper is None:
+                raise RagError(f"there is no paper {paper_id!r} in the library")
+            return asdict(paper)
+
+    options: dict[str, Any] = {"concurrency_limit": AT_ONCE, "concurrency_id": "programs"}
+    gr.api(ask, api_name="ask", **options)
+    gr.api(search, api_name="search", **options)
+    gr.api(get_paper, api_name="paper", **options)
+
+
+def _count(top_k: int) -> int:
+    return max(0, min(int(top_k), MOST_PAPERS))
+
+
+class _Told:
+    """Turns our errors into Gradio's, whose message reaches the caller."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, RagError):
+            raise gr.Error(str(error), print_exception=False) from error
