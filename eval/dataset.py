@@ -120,7 +120,7 @@ def load(name_or_path: str | Path) -> QuestionSet:
             continue
         lines[question.id] = number
         questions.append(question)
-    _raise_if(errors, hint="CONTRIBUTING and docs/evaluation.md describe the fields")
+    _raise_if(errors, hint="docs/evaluation.md describes the fields")
     if not questions:
         raise InputError(f"{path}: no questions in it")
     return QuestionSet(path.stem, path, tuple(questions), lines)

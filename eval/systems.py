@@ -15,7 +15,6 @@ from rag.settings import Settings
 
 if TYPE_CHECKING:
     from rag.engine import Engine
-
     from rag.store import Store
 
 SAMPLE = Path(rag.__file__).parent / "data" / "iclr2026_sample.jsonl"
@@ -58,9 +57,8 @@ class OurSystem:
         from rag.engine import Engine
 
         self._engine: Engine = Engine.open(settings)
-        self._settings = settings
-        self.model = self._engine.model.name
-        self.model_reason = self._engine.model.reason
+        model = self._engine.model()
+        self.model, self.model_reason = model.name, model.reason
         self.fingerprint = corpus_fingerprint(self._engine.store)
 
     def has(self, paper_id: str) -> bool:
@@ -76,7 +74,7 @@ class OurSystem:
         return [source.paper.id for source in self._engine.search(question, top_k=FIRST_RANKS)]
 
     def close(self) -> None:
-        self._engine.close()
+        self._engine.store.close()
 
 
 def corpus_fingerprint(store: Store) -> str:
