@@ -10,66 +10,28 @@ thoughts that are only found to be thoughts by their closing tag (`Reset`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Sequence
 
+from rag.generation.markers import (
+    CLOSING,
+    JOINT,
+    JOINT_BEGUN,
+    OwnBrackets,
+    cannot_be_marker,
+    is_link,
+    is_marker,
+    is_maths,
+    numbers_in,
+)
+from rag.generation.pieces import Cited, Piece, Reset, Text, append, cited, merged, shown
 from rag.generation.prompts import REFUSAL
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """Words to show."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A marker with its source numbers; `position` counts the characters of text before it."""
-
-    numbers: tuple[int, ...]
-    position: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reset:
-    """All pieces up to here were thoughts: forget them."""
-
-
-Piece = Text | Cited | Reset
 
 _BRACKET_WINDOW = 90  # characters a marker may have
 _LINK_WINDOW = 300
 _CODE_WINDOW = 160
 _MATHS_WINDOW = 200
 
-_WORDS: Final = re.findall(
-    r"\S+",
-    "abstract abstracts citation citations doc docs document documents paper papers quelle quellen ref refs reference "
-    "references source sources 来源 文献 摘要 论文",
-)
-_WORD = rf"(?:(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})(?![^\W\d_])\.?\s*[:：#]?\s*)"
-_NUMBER = r"[1-9]\d{0,2}"
-_DASH = r"\s*[-‐‑–—]\s*"
-_ITEM = rf"\^?{_WORD}?\#?{_NUMBER}(?:{_DASH}{_WORD}?{_NUMBER})?(?:†[^\]】]{{0,40}})?"
-_BETWEEN = r"\s*(?:[,;，、；&]\s*(?:and\s+)?|\band\b|\bund\b|和|及)\s*"
-_LIST = rf"{_ITEM}(?:{_BETWEEN}{_ITEM})*"
-_NESTED = rf"\[\s*{_LIST}\s*\](?:\s*[,;]?\s*\[\s*{_LIST}\s*\])*"
-_LEAD = r"(?:see|cf\.?|from|per|siehe|见)?\s*"
-_MARKER = re.compile(
-    rf"\[\s*(?:{_LIST}|{_NESTED})\s*\]|【\s*{_LIST}\s*】|［\s*{_LIST}\s*］"
-    rf"|[(（]\s*{_LEAD}(?:{_WORD}{_LIST}|{_WORD}?{_NESTED})\s*[)）]",
-    re.IGNORECASE,
-)
-_JOINT = re.compile(r"[ \t]*(?:(?P<dash>[-‐‑–—])|[,;&]|and\b)?[ \t]*(?=\[)", re.IGNORECASE)
-_JOINT_BEGUN = re.compile(r"[ \t]*(?:[-‐‑–—,;&]|a(?:nd?)?)?[ \t]*", re.IGNORECASE)
-_RANGE = re.compile(rf"({_NUMBER})(?:{_DASH}{_WORD}?({_NUMBER}))?", re.IGNORECASE)
-_MATHS_LIST = re.compile(r"\[[\s\d.,;:+\-−–*/^…\[\]]*\]")
-_LINK = re.compile(r"\((?:[a-z][a-z0-9+.-]*:|#|/|www\.|\))[^()\s]*\)?", re.IGNORECASE)
-_LEADS = (*_WORDS, "see", "cf", "from", "per", "siehe", "见")
-_CLOSING = {"[": "]", "【": "】", "［": "］", "(": ")", "（": "）"}
-_MAY_OPEN_MARKER = {*_CLOSING, "`", "\\"}
+_MAY_OPEN_MARKER = {*CLOSING, "`", "\\"}
 _SPACE = re.compile(r"[ \t\u00a0]+")
 _ORDINARY = re.compile(r"[^\[【［(（`$<\\N \t\u00a0⁰¹²³⁴-⁹]+")
 _TAGS = ("<think>", "<thinking>", "<reasoning>", "</think>", "</thinking>", "</reasoning>")
@@ -77,8 +39,6 @@ _CLOSE_TAG = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _LONGEST_TAG = max(map(len, _TAGS))
 _SUPERSCRIPT = re.compile(r"[¹²³⁴-⁹][⁰¹²³⁴-⁹]?")
 _SUPERSCRIPT_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_OWN = re.compile(r"(\w+)\W{0,2}(\[[\d,;\s–-]{1,40}\])")
-_BEFORE = re.compile(r"(\w+)\W{0,2}\Z")
 
 
 class Markers:
@@ -92,7 +52,7 @@ class Markers:
     def __init__(self, n_sources: int, texts: Iterable[str] = ()) -> None:
         self.refused = False
         self._n = n_sources
-        self._own = {(word.casefold(), _squeezed(bracket)) for text in texts for word, bracket in _OWN.findall(text)}
+        self._own = OwnBrackets(texts)
         self._buffer = ""
         self._shown = 0  # characters since the start or the last reset
         self._tail = ""  # the last of them, and of the text in this round
@@ -122,7 +82,7 @@ class Markers:
             elif isinstance(piece, Text):
                 self._shown += len(piece.text)
                 self._tail = (self._tail + piece.text)[-40:]
-                _append(pieces, piece)
+                append(pieces, piece)
             elif piece is not None:
                 self._tail += " "  # a bracket right after a marker is no index
                 if piece.numbers:
@@ -151,7 +111,7 @@ class Markers:
             return self._escaped(at, end)
         if first == "N":
             return self._sentinel(at, end)
-        if first in _CLOSING:
+        if first in CLOSING:
             return self._bracket(at, end)
         return self._raised(at, end)
 
@@ -181,27 +141,27 @@ class Markers:
         literal = at + 1, Text(self._buffer[at])
         close = self._closing(at, _BRACKET_WINDOW)
         if close is None:
-            hopeless = _cannot_be_marker(self._buffer[at : at + _BRACKET_WINDOW])
+            hopeless = cannot_be_marker(self._buffer[at : at + _BRACKET_WINDOW])
             return literal if end or hopeless or self._exhausted(at, _BRACKET_WINDOW) else None
         whole = self._buffer[at : close + 1]
         after = close + 1
-        if not _MARKER.fullmatch(whole):
-            return (after, Text(whole)) if _MATHS_LIST.fullmatch(whole) else literal
-        if whole[0] == "[" and (self._is_index() or self._is_own(whole)):
+        if not is_marker(whole):
+            return (after, Text(whole)) if is_maths(whole) else literal
+        if whole[0] == "[" and (self._is_index() or self._own.has(self._tail, whole)):
             return after, Text(whole)
         if whole[0] == "[":
             linked = self._after_link(after, end)
             if linked is None:
                 return None
-            return self._joined(linked, end, self._numbers(whole))
-        return after, Cited(self._numbers(whole), self._shown)
+            return self._joined(linked, end, numbers_in(whole, self._n))
+        return after, Cited(numbers_in(whole, self._n), self._shown)
 
     def _joined(self, at: int, end: bool, numbers: tuple[int, ...]) -> tuple[int, Piece] | None:
         """The marker with what joins it to a next one: "[1] and [2]", "[1]–[3]" are one."""
         mark = at, Cited(numbers, self._shown)
-        joint = _JOINT.match(self._buffer, at)
+        joint = JOINT.match(self._buffer, at)
         if joint is None:
-            begun = _JOINT_BEGUN.fullmatch(self._buffer[at : at + 12])
+            begun = JOINT_BEGUN.fullmatch(self._buffer[at : at + 12])
             return None if begun and at + 12 > len(self._buffer) and not end else mark
         step = self._peek(joint.end(), end)
         if step is None:
@@ -225,7 +185,7 @@ class Markers:
         stop = body.end() if body else 1
         if stop < len(rest):
             whole = rest[: stop + 1]
-            return at + len(whole) if whole[-1] == ")" and _LINK.fullmatch(whole) else at
+            return at + len(whole) if whole[-1] == ")" and is_link(whole) else at
         return at if end or len(rest) == _LINK_WINDOW else None
 
     def _backtick(self, at: int, end: bool) -> tuple[int, Piece] | None:
@@ -245,8 +205,8 @@ class Markers:
             return at + 1, Text("`")
         after = at + 1 + stop.end()
         inner = window[: stop.start()].strip()
-        if _MARKER.fullmatch(inner) and not self._is_own(inner):
-            return after, Cited(self._numbers(inner), self._shown)
+        if is_marker(inner) and not self._own.has(self._tail, inner):
+            return after, Cited(numbers_in(inner, self._n), self._shown)
         return after, Text(self._buffer[at:after])
 
     def _maths(self, at: int, end: bool) -> tuple[int, Piece] | None:
@@ -276,8 +236,8 @@ class Markers:
             return (at + 2, Text(two)) if end or len(window) == _MATHS_WINDOW else None
         after = at + 2 + stop + 2
         inner = f"[{window[:stop]}]"
-        if two == "\\[" and _MARKER.fullmatch(inner):
-            return after, Cited(self._numbers(inner), self._shown)
+        if two == "\\[" and is_marker(inner):
+            return after, Cited(numbers_in(inner, self._n), self._shown)
         return after, Text(self._buffer[at:after])
 
     def _raised(self, at: int, end: bool) -> tuple[int, Piece] | None:
@@ -329,7 +289,7 @@ class Markers:
 
     def _closing(self, at: int, window: int) -> int | None:
         """The index of the bracket that closes the one at `at`, on the same line and within the window."""
-        opening, closing, depth = self._buffer[at], _CLOSING[self._buffer[at]], 0
+        opening, closing, depth = self._buffer[at], CLOSING[self._buffer[at]], 0
         for index in range(at, min(at + window, len(self._buffer))):
             char = self._buffer[index]
             if char == "\n":
@@ -346,17 +306,6 @@ class Markers:
         """After a one-letter variable or a bracketed expression: x[1], a[0][1]."""
         return re.search(r"(?:(?<![\w-])[a-z]|[\]}])\Z", self._tail) is not None
 
-    def _is_own(self, bracket: str) -> bool:
-        before = _BEFORE.search(self._tail)
-        return bool(before and (before.group(1).casefold(), _squeezed(bracket)) in self._own)
-
-    def _numbers(self, marker: str) -> tuple[int, ...]:
-        found: list[int] = []
-        for low, high in _RANGE.findall(re.sub(r"†[^\]】]*", "", marker)):
-            ends = int(low), int(high or low)
-            found += range(min(ends), min(max(ends), self._n) + 1)
-        return tuple(dict.fromkeys(number for number in found if 1 <= number <= self._n))
-
 
 def parse(text: str, n_sources: int, texts: Sequence[str] = ()) -> list[Piece]:
     """The pieces of a text that is there as a whole."""
@@ -364,48 +313,4 @@ def parse(text: str, n_sources: int, texts: Sequence[str] = ()) -> list[Piece]:
     return merged([*markers.feed(text), *markers.finish()])
 
 
-def merged(pieces: Iterable[Piece]) -> list[Piece]:
-    """What is left of the pieces in the end: neighbouring text joined, thoughts that were reset gone."""
-    kept: list[Piece] = []
-    for piece in pieces:
-        if isinstance(piece, Reset):
-            kept = []
-        else:
-            _append(kept, piece)
-    return kept
-
-
-def shown(pieces: Iterable[Piece]) -> str:
-    """The words without markers."""
-    return "".join(piece.text for piece in merged(pieces) if isinstance(piece, Text))
-
-
-def cited(pieces: Iterable[Piece]) -> Iterator[int]:
-    """The source numbers in the order they are cited."""
-    for piece in merged(pieces):
-        if isinstance(piece, Cited):
-            yield from piece.numbers
-
-
-def _append(pieces: list[Piece], piece: Piece) -> None:
-    last = pieces[-1] if pieces else None
-    if isinstance(piece, Text) and isinstance(last, Text):
-        pieces[-1] = Text(last.text + piece.text)
-    elif piece != Text(""):
-        pieces.append(piece)
-
-
-def _cannot_be_marker(opening: str) -> bool:
-    """Whether what follows the bracket is certain to be no marker, so that it need not be held back."""
-    body = opening[1:].lstrip(" \t[^#")
-    word = re.match(r"[^\W\d_]+", body)
-    if word is None:
-        return bool(body) and not body[0].isdigit()
-    begun = word.group().casefold()
-    if word.end() < len(body):
-        return not any(begun == lead or (not lead.isascii() and begun.startswith(lead)) for lead in _LEADS)
-    return not any(lead.startswith(begun) or begun.startswith(lead) for lead in _LEADS)
-
-
-def _squeezed(bracket: str) -> str:
-    return re.sub(r"\s+", "", bracket)
+__all__ = ["Cited", "Markers", "Piece", "Reset", "Text", "cited", "merged", "parse", "shown"]

@@ -1,30 +1,24 @@
 """Which model writes: Ollama, a hosted one, any OpenAI-compatible server, or none.
 
-LlamaIndex's classes and the SDKs under them are imported when a model of theirs is chosen and not before.
+What is not there is said with the command that brings it; `makers` builds what is.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-import httpx
+from dataclasses import replace
+from typing import Any
 
 from rag.errors import ModelUnavailable, SettingsError
-from rag.generation import faults
-from rag.generation.models import EXTRACTIVE, Message, Model, is_loopback
+from rag.generation import faults, makers
+from rag.generation.models import EXTRACTIVE, Message, Model
 from rag.generation.ollama import OllamaServer
-from rag.generation.streaming import Deltas, complete, stream, watch_request, watch_response
+from rag.generation.streaming import Deltas, complete, stream
 from rag.settings import Settings
 
-if TYPE_CHECKING:
-    from llama_index.core.llms import LLM
-
 PROBE_SECONDS = 1.0
-_CONNECT_SECONDS = 10.0
-_REASONING_TOKENS = 2000  # room for thoughts, which hosted reasoning models count as answer
+_SHOW_SECONDS = 5.0
 _HOSTED = {  # taken by auto, in this order, when their key is set
     "openai": "gpt-5.4-mini",
     "anthropic": "claude-haiku-4-5",
@@ -94,26 +88,11 @@ def _automatic(settings: Settings) -> Model:
 
 
 def _ollama(settings: Settings, name: str, reason: str) -> Model:
-    from llama_index.llms.ollama import Ollama
-    from ollama import Client
-
     url = settings.ollama_url
-    model = Model(f"ollama/{name}", reason, url=url, **_limits(settings))
-    facts = OllamaServer(url).facts(model, seconds=5.0)
+    asked = Model(f"ollama/{name}", reason, url=url, **_limits(settings))
+    facts = OllamaServer(url).facts(asked, seconds=_SHOW_SECONDS)
     context = min(settings.context, facts.context or settings.context)
-    thinks = facts.thinks
-    always = "gpt-oss" in name  # it can think less, but not stop
-    answer = settings.answer_tokens + (_REASONING_TOKENS if always else 0)
-    llm = Ollama(
-        model=name,
-        base_url=url,
-        temperature=settings.temperature,
-        context_window=context,
-        additional_kwargs={"num_predict": answer},
-        thinking=("low" if always else False) if thinks else None,
-        client=Client(host=url, timeout=httpx.Timeout(_longest(settings), connect=_CONNECT_SECONDS), **_http(url)),
-    )
-    return Model(model.name, reason, llm, context, url, **_limits(settings))
+    return replace(asked, llm=makers.ollama(settings, name, context, thinks=facts.thinks), context=context)
 
 
 def _hosted(settings: Settings, provider: str, name: str, reason: str) -> Model:
@@ -123,109 +102,8 @@ def _hosted(settings: Settings, provider: str, name: str, reason: str) -> Model:
         raise ModelUnavailable(f"{provider}/{name} needs a package that is not installed", hint=faults.INSTALL)
     if not key and provider != "openai-compatible":
         raise faults.no_key(provider)
-    makers: dict[str, Callable[[Settings, str, str, str], LLM]] = {
-        "openai": _openai,
-        "openai-compatible": _openai_like,
-        "anthropic": _anthropic,
-        "google": _google,
-    }
-    llm = makers[provider](settings, name, key or "none", url)
+    llm = makers.HOSTED[provider](settings, name, key or "none", url)
     return Model(f"{provider}/{name}", reason, llm, settings.context, url, **_limits(settings))
-
-
-def _openai(settings: Settings, name: str, key: str, url: str) -> LLM:
-    from llama_index.llms.openai import OpenAI
-    from llama_index.llms.openai.utils import ALL_AVAILABLE_MODELS, O1_MODELS
-
-    if name not in ALL_AVAILABLE_MODELS:  # newer than LlamaIndex's list, which its class insists on
-        return _openai_like(settings, name, key, url)
-    reasons = name in O1_MODELS and "chat" not in name
-    return OpenAI(
-        model=name,
-        api_key=key,
-        api_base=url,
-        temperature=settings.temperature,
-        max_tokens=settings.answer_tokens + (_REASONING_TOKENS if reasons else 0),
-        max_retries=0,
-        additional_kwargs={"stream_options": {"include_usage": True}},
-        openai_client=_openai_client(settings, key, url),
-    )
-
-
-def _openai_like(settings: Settings, name: str, key: str, url: str) -> LLM:
-    from llama_index.llms.openai_like import OpenAILike
-
-    client: dict[str, Any] = {"openai_client": _openai_client(settings, key, url)}
-    return OpenAILike(
-        model=name,
-        api_key=key,
-        api_base=url,
-        is_chat_model=True,
-        context_window=settings.context,
-        temperature=settings.temperature,
-        max_tokens=settings.answer_tokens,
-        max_retries=0,
-        additional_kwargs={"stream_options": {"include_usage": True}},
-        **client,
-    )
-
-
-def _openai_client(settings: Settings, key: str, url: str) -> Any:
-    from openai import DefaultHttpxClient, OpenAI, Timeout
-
-    timeout = Timeout(_longest(settings), connect=_CONNECT_SECONDS)
-    return OpenAI(
-        api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=DefaultHttpxClient(**_http(url))
-    )
-
-
-def _anthropic(settings: Settings, name: str, key: str, url: str) -> LLM:
-    from anthropic import DefaultHttpxClient, Timeout
-    from llama_index.llms.anthropic import Anthropic
-
-    llm = Anthropic(
-        model=name,
-        api_key=key,
-        base_url=url,
-        temperature=min(settings.temperature, 1.0),
-        max_tokens=settings.answer_tokens,
-        max_retries=0,
-    )
-    plain = llm._client  # the class takes no HTTP client, and its own cannot be hung up on
-    timeout = Timeout(_longest(settings), connect=_CONNECT_SECONDS)
-    llm._client = plain.with_options(timeout=timeout, http_client=DefaultHttpxClient(**_http(url)))
-    plain.close()
-    return llm
-
-
-def _google(settings: Settings, name: str, key: str, url: str) -> LLM:
-    from llama_index.llms.google_genai import GoogleGenAI
-
-    timeout = httpx.Timeout(_longest(settings), connect=_CONNECT_SECONDS)
-    options: Any = {"base_url": url, "client_args": {"timeout": timeout, **_http(url)}}
-    return GoogleGenAI(
-        model=name,
-        api_key=key,
-        temperature=settings.temperature,
-        max_tokens=settings.answer_tokens + _REASONING_TOKENS,
-        context_window=settings.context,
-        max_retries=0,
-        http_options=options,
-        file_mode="inline",
-    )
-
-
-def _http(url: str) -> dict[str, Any]:
-    """Arguments for the SDK's HTTP client, be it of httpx or httpx2."""
-    return {
-        "trust_env": not is_loopback(url),  # what is on this machine is not reached through a proxy
-        "event_hooks": {"request": [watch_request], "response": [watch_response]},
-    }
-
-
-def _longest(settings: Settings) -> float:
-    """The read time-out: only a net under those of `streaming`, which tell the first token from the later ones."""
-    return max(settings.first_token_seconds, settings.between_tokens_seconds) + 5
 
 
 def _base_url(settings: Settings, provider: str) -> str:
