@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag.language.scanner import SPECIAL, Scanner
+from rag.language.scanner import Scanner
+
+_MAYBE = re.compile(r"[\\$&<*_`~{\[#>^]|''|--")  # without one of these there is no markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def plain(markup: str) -> Plain:
     What is not certainly markup stays: "$5 million and $6 million", "a<b", "2*3*4", "snake_case". White space and
     line breaks are kept. Never raises; a formula that cannot be read is shown as it is.
     """
-    if SPECIAL.search(markup) is not None:
+    if _MAYBE.search(markup) is not None:
         scanner = Scanner(markup)
         scanner.scan(0, len(markup))
         text = "".join(scanner.pieces)

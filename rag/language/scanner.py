@@ -12,7 +12,7 @@ from rag.language.latex import Latex
 from rag.language.marks import Html, Markdown
 
 _DEPTH = 24  # constructs nested deeper than this are left as they are
-SPECIAL = re.compile(
+_SPECIAL = re.compile(
     r"""(?P<url>(?:https?://|\bwww\.)[^\s<>()\[\]{}"*`$\\]+) | (?P<latex>\\) | (?P<dollar>\$) | (?P<entity>&(?=[#\w]))
     | (?P<tag><(?=[/!a-zA-Z])) | (?P<star>\*+) | (?P<under>_+(?!\{)) | (?P<strike>~~(?=\S)) | (?P<tick>`+)
     | (?P<quote>'') | (?P<tie>~) | (?P<script>(?<=[\w)\]}])[\^_]\{[^{}\s$]{1,20}\})
@@ -23,12 +23,12 @@ SPECIAL = re.compile(
 
 
 class Scanner(Latex, Markdown, Html):
-    """One pass over `markup`; the handler of a place is the method named like its group in `SPECIAL`."""
+    """One pass over `markup`; the handler of a place is the method named like its group in `_SPECIAL`."""
 
     def scan(self, at: int, end: int, depth: int = 0) -> None:
         """Write what `markup[at:end]` shows."""
         done = at
-        while depth < _DEPTH and (match := SPECIAL.search(self.markup, at, end)):
+        while depth < _DEPTH and (match := _SPECIAL.search(self.markup, at, end)):
             kind = match.lastgroup or ""
             here = match.start()
             self._copy(done, here)
@@ -43,12 +43,12 @@ class Scanner(Latex, Markdown, Html):
         self._copy(done, end)
 
     def _url(self, at: int, end: int, depth: int) -> int:
-        match = SPECIAL.match(self.markup, at, end)
+        match = _SPECIAL.match(self.markup, at, end)
         stop = match.end() if match else at + 1
         stop = at + len(self.markup[at:stop].rstrip("_~'&"))
         self._copy(at, stop)
         return stop
 
     def _block(self, at: int, end: int, depth: int) -> int | None:
-        match = SPECIAL.match(self.markup, at, end)
+        match = _SPECIAL.match(self.markup, at, end)
         return match.end() if match else None
