@@ -18,18 +18,17 @@ from rag.generation.markers import (
     JOINT_BEGUN,
     OwnBrackets,
     cannot_be_marker,
-    is_link,
+    closing_index,
     is_marker,
     is_maths,
+    link_end,
     numbers_in,
 )
 from rag.generation.pieces import Cited, Piece, Reset, Text, append, cited, merged, shown
 from rag.generation.prompts import REFUSAL
+from rag.generation.verbatim import FENCE, verbatim_end
 
 _BRACKET_WINDOW = 90  # characters a marker may have
-_LINK_WINDOW = 300
-_CODE_WINDOW = 160
-_MATHS_WINDOW = 200
 
 _MAY_OPEN_MARKER = {*CLOSING, "`", "\\"}
 _SPACE = re.compile(r"[ \t\u00a0]+")
@@ -103,12 +102,8 @@ class Markers:
             return self._space(at, end)
         if first == "<":
             return self._tag(at, end)
-        if first == "`":
-            return self._backtick(at, end)
-        if first == "$":
-            return self._maths(at, end)
-        if first == "\\":
-            return self._escaped(at, end)
+        if first in "`$\\":
+            return self._quoted(at, end)
         if first == "N":
             return self._sentinel(at, end)
         if first in CLOSING:
@@ -139,7 +134,7 @@ class Markers:
 
     def _bracket(self, at: int, end: bool) -> tuple[int, Piece] | None:
         literal = at + 1, Text(self._buffer[at])
-        close = self._closing(at, _BRACKET_WINDOW)
+        close = closing_index(self._buffer, at, _BRACKET_WINDOW)
         if close is None:
             hopeless = cannot_be_marker(self._buffer[at : at + _BRACKET_WINDOW])
             return literal if end or hopeless or self._exhausted(at, _BRACKET_WINDOW) else None
@@ -150,7 +145,7 @@ class Markers:
         if whole[0] == "[" and (self._is_index() or self._own.has(self._tail, whole)):
             return after, Text(whole)
         if whole[0] == "[":
-            linked = self._after_link(after, end)
+            linked = link_end(self._buffer, after, end)
             if linked is None:
                 return None
             return self._joined(linked, end, numbers_in(whole, self._n))
@@ -174,71 +169,18 @@ class Markers:
             numbers += between
         return after, Cited(tuple(dict.fromkeys((*numbers, *piece.numbers))), self._shown)
 
-    def _after_link(self, at: int, end: bool) -> int | None:
-        """Where "(https://…)" after a marker ends; `at` itself where there is none."""
-        rest = self._buffer[at : at + _LINK_WINDOW]
-        if not rest:
-            return at if end else None
-        if rest[0] != "(":
-            return at
-        body = re.match(r"\([^()\s]*", rest)
-        stop = body.end() if body else 1
-        if stop < len(rest):
-            whole = rest[: stop + 1]
-            return at + len(whole) if whole[-1] == ")" and is_link(whole) else at
-        return at if end or len(rest) == _LINK_WINDOW else None
-
-    def _backtick(self, at: int, end: bool) -> tuple[int, Piece] | None:
-        ticks = len(self._buffer) - at - len(self._buffer[at:].lstrip("`"))
-        if at + ticks == len(self._buffer) and ticks < 3 and not end:
+    def _quoted(self, at: int, end: bool) -> tuple[int, Piece] | None:
+        """Code and maths, which stay as they are unless a marker is all that is in them: `[1]`, \\[1\\]."""
+        after = verbatim_end(self._buffer, at, end)
+        if after is None:
             return None
-        if ticks >= 3:
+        whole = self._buffer[at:after]
+        if whole == FENCE:
             self._fenced = True
-            return at + 3, Text("```")
-        if ticks == 2:  # LaTeX's opening quote
-            return at + 2, Text("``")
-        window = self._buffer[at + 1 : at + 1 + _CODE_WINDOW]
-        stop = re.search(r"[`\n]", window)
-        if stop is None:
-            return (at + 1, Text("`")) if end or len(window) == _CODE_WINDOW else None
-        if stop.group() == "\n":
-            return at + 1, Text("`")
-        after = at + 1 + stop.end()
-        inner = window[: stop.start()].strip()
-        if is_marker(inner) and not self._own.has(self._tail, inner):
+        inner = f"[{whole[2:-2]}]" if whole.startswith("\\[") else whole.strip("` ")
+        if len(whole) > 2 and whole[0] in "`\\" and is_marker(inner) and not self._own.has(self._tail, inner):
             return after, Cited(numbers_in(inner, self._n), self._shown)
-        return after, Text(self._buffer[at:after])
-
-    def _maths(self, at: int, end: bool) -> tuple[int, Piece] | None:
-        """$…$ as text. As in Pandoc a closing $ stands after no space and before no digit: "$5 and $6" are dollars."""
-        window = self._buffer[at + 1 : at + 1 + _MATHS_WINDOW]
-        complete = end or len(window) == _MATHS_WINDOW
-        for index, char in enumerate(window):
-            if char == "\n" or (index == 0 and char.isspace()):
-                return at + 1, Text("$")
-            if char == "$" and index and not window[index - 1].isspace():
-                if index + 1 == len(window) and not complete:
-                    return None
-                if not window[index + 1 : index + 2].isdigit():
-                    return at + 2 + index, Text(self._buffer[at : at + 2 + index])
-        return (at + 1, Text("$")) if complete else None
-
-    def _escaped(self, at: int, end: bool) -> tuple[int, Piece] | None:
-        r"""`\(…\)` and `\[…\]` are maths, but `\[1\]` is a marker in Markdown's spelling."""
-        two = self._buffer[at : at + 2]
-        if len(two) < 2 and not end:
-            return None
-        if two not in ("\\[", "\\("):
-            return at + 1, Text("\\")
-        window = self._buffer[at + 2 : at + 2 + _MATHS_WINDOW]
-        stop = window.find("\\]" if two == "\\[" else "\\)")
-        if stop < 0:
-            return (at + 2, Text(two)) if end or len(window) == _MATHS_WINDOW else None
-        after = at + 2 + stop + 2
-        inner = f"[{window[:stop]}]"
-        if two == "\\[" and is_marker(inner):
-            return after, Cited(numbers_in(inner, self._n), self._shown)
-        return after, Text(self._buffer[at:after])
+        return after, Text(whole)
 
     def _raised(self, at: int, end: bool) -> tuple[int, Piece] | None:
         """A superscript is a marker after punctuation ("so.¹"), else a power or a charge."""
@@ -280,24 +222,12 @@ class Markers:
         return (len(self._buffer), None) if end else ((kept, None) if kept > at else None)
 
     def _code(self, at: int, end: bool) -> tuple[int, Piece] | None:
-        close = self._buffer.find("```", at)
+        close = self._buffer.find(FENCE, at)
         if close >= 0:
             self._fenced = False
             return close + 3, Text(self._buffer[at : close + 3])
         kept = len(self._buffer) if end else max(at, len(self._buffer.rstrip("`")))
         return (kept, Text(self._buffer[at:kept])) if kept > at else None
-
-    def _closing(self, at: int, window: int) -> int | None:
-        """The index of the bracket that closes the one at `at`, on the same line and within the window."""
-        opening, closing, depth = self._buffer[at], CLOSING[self._buffer[at]], 0
-        for index in range(at, min(at + window, len(self._buffer))):
-            char = self._buffer[index]
-            if char == "\n":
-                return None
-            depth += (char == opening) - (char == closing)
-            if depth == 0:
-                return index
-        return None
 
     def _exhausted(self, at: int, window: int) -> bool:
         return "\n" in self._buffer[at : at + window] or len(self._buffer) - at >= window

@@ -28,7 +28,8 @@ JOINT = re.compile(r"[ \t]*(?:(?P<dash>[-‐‑–—])|[,;&]|and\b)?[ \t]*(?=\[
 JOINT_BEGUN = re.compile(r"[ \t]*(?:[-‐‑–—,;&]|a(?:nd?)?)?[ \t]*", re.IGNORECASE)
 _RANGE = re.compile(rf"({_NUMBER})(?:{_DASH}{_WORD}?({_NUMBER}))?", re.IGNORECASE)
 _MATHS_LIST = re.compile(r"\[[\s\d.,;:+\-−–*/^…\[\]]*\]")
-_LINK = re.compile(r"\((?:[a-z][a-z0-9+.-]*:|#|/|www\.|\))[^()\s]*\)?", re.IGNORECASE)
+_LINK = re.compile(r"\((?:(?:[a-z][a-z0-9+.-]*:|#|/|www\.)[^()\s]*)?\)", re.IGNORECASE)
+_LINK_WINDOW = 300
 _LEADS = (*_WORDS, "see", "cf", "from", "per", "siehe", "见")
 CLOSING = {"[": "]", "【": "】", "［": "］", "(": ")", "（": "）"}
 _OWN = re.compile(r"(\w+)\W{0,2}(\[[\d,;\s–-]{1,40}\])")
@@ -45,9 +46,33 @@ def is_maths(text: str) -> bool:
     return _MATHS_LIST.fullmatch(text) is not None
 
 
-def is_link(text: str) -> bool:
-    """Whether it is the address part of a Markdown link: "(https://…)", "(#source-1)"."""
-    return _LINK.fullmatch(text) is not None
+def closing_index(text: str, at: int, window: int) -> int | None:
+    """The index of the bracket that closes the one at `at`, on the same line and within the window."""
+    opening, closing, depth = text[at], CLOSING[text[at]], 0
+    for index in range(at, min(at + window, len(text))):
+        if text[index] == "\n":
+            return None
+        depth += (text[index] == opening) - (text[index] == closing)
+        if depth == 0:
+            return index
+    return None
+
+
+def link_end(text: str, at: int, complete: bool) -> int | None:
+    """Where the address of a Markdown link, "(https://…)" or "(#source-1)", that begins at `at` ends.
+
+    `at` itself where there is none, None where more text must come before this can be told.
+    """
+    rest = text[at : at + _LINK_WINDOW]
+    if not rest:
+        return at if complete else None
+    body = re.match(r"\([^()\s]*", rest)
+    if body is None:
+        return at
+    if body.end() < len(rest):
+        whole = rest[: body.end() + 1]
+        return at + len(whole) if _LINK.fullmatch(whole) else at
+    return at if complete or len(rest) == _LINK_WINDOW else None
 
 
 def numbers_in(marker: str, most: int) -> tuple[int, ...]:
