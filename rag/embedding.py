@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,6 +147,30 @@ class Embedder:
             if file and Path(file).is_file():
                 return _sha256(Path(file))
         raise EmbeddingUnavailable(f"the weights of the embedding model {self.name} were not found")
+
+
+class Remembered:
+    """`Embedder.encode` that remembers the vectors of the last texts: an answer needs each several times."""
+
+    def __init__(self, embedder: Embedder, most: int = 4096) -> None:
+        self._embedder = embedder
+        self._most = most
+        self._vectors: OrderedDict[str, Vectors] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Shape (len(texts), dimension), float32, rows of unit length."""
+        with self._lock:
+            found = {text: self._vectors[text] for text in texts if text in self._vectors}
+        if unknown := [text for text in dict.fromkeys(texts) if text not in found]:
+            found.update(zip(unknown, self._embedder.encode(unknown), strict=True))
+        with self._lock:
+            for text in found:
+                self._vectors[text] = found[text]
+                self._vectors.move_to_end(text)
+            while len(self._vectors) > self._most:
+                self._vectors.popitem(last=False)
+        return np.stack([found[text] for text in texts]) if texts else self._embedder.encode([])
 
 
 class _Light:

@@ -65,7 +65,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Retrieved:
+class Ranking:
     """What one search found. `vector` is the question's; `rarity` has its informative stems and how rare they are;
     `allowed` counts the papers that the filters leave."""
 
@@ -96,7 +96,7 @@ class Retriever:
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="full-text")
         self._reranker = _Reranker(store.settings.rerank_model) if store.settings.rerank_model else None
 
-    def search(self, question: str, *, top_k: int, filters: Filters | None = None) -> Retrieved:
+    def search(self, question: str, *, top_k: int, filters: Filters | None = None) -> Ranking:
         """The `top_k` papers most relevant to the question, best first; fewer when there are fewer."""
         store, filters = self._store, filters or Filters()
         store.refresh()
@@ -117,7 +117,7 @@ class Retriever:
         if self._reranker:
             hits = self._reranker.reorder(question, hits)
         left = store.count() if allowed is None else len(allowed)
-        return Retrieved(question, vector, rarity, tuple(hits[:top_k]), left)
+        return Ranking(question, vector, rarity, tuple(hits[:top_k]), left)
 
     def _by_words(
         self, question: str, count: int, allowed: Mapping[str, Any] | None

@@ -1,0 +1,97 @@
+"""The writer that needs no model: it picks the sentences of the ranking abstracts that answer best, verbatim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rag.embedding import Vectors
+from rag.evidence import Sentence, read_paper
+from rag.quantities import quantities
+from rag.retrieval import Ranking
+from rag.text import named_terms, stems
+
+MOST_SENTENCES = 3
+_READ_PAPERS = 3  # papers whose sentences are considered
+_COVERAGE_WEIGHT = 0.6  # of the question's words in a sentence, beside its cosine to the question
+_FIGURE_BONUS = 0.15  # for a sentence with a figure when one is asked for
+_RANK_WEIGHT = 0.35  # how much a paper's own relevance counts
+_WORTHWHILE = 0.62  # share of the best sentence's score that another needs
+_ASKS_FOR_FIGURE = re.compile(
+    r"\b(many|much|long|fast(er)?|larger?|big(ger)?|often|far|percent(age)?|scores?|number|accuracy|rate|size|times)\b",
+    re.IGNORECASE,
+)
+
+Encode = Callable[[Sequence[str]], Vectors]
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A sentence of `hits[paper]` and how well it answers."""
+
+    paper: int
+    sentence: Sentence
+    score: float
+
+
+def pick_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Picked]:
+    """Up to three sentences that answer best, in reading order: by rank of their paper, then as they stand in it."""
+    candidates = score_sentences(question, ranking, encode)
+    if not candidates:
+        return []
+    best = max(candidates, key=lambda picked: picked.score)
+    chosen = [best]
+    papers = _papers_asked_for(question, ranking) or {best.paper}
+    for picked in sorted(candidates, key=lambda picked: -picked.score):
+        if len(chosen) == MOST_SENTENCES:
+            break
+        first_of_paper = all(other.paper != picked.paper for other in chosen)
+        wanted = picked.paper in papers or picked.paper == best.paper
+        enough = picked.score >= _WORTHWHILE * best.score or (first_of_paper and picked.paper in papers)
+        if picked is not best and wanted and enough:
+            chosen.append(picked)
+    return sorted(chosen, key=lambda picked: (picked.paper, picked.sentence.start))
+
+
+def score_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Picked]:
+    """Every sentence of the best papers with its score; higher is better, comparable within one question only."""
+    hits = ranking.hits[:_READ_PAPERS]
+    read = [read_paper(hit.paper) for hit in hits]
+    listed = [(index, sentence) for index, paper in enumerate(read) for sentence in paper.sentences]
+    if not listed:
+        return []
+    similarity = encode([sentence.text for _, sentence in listed]) @ ranking.vector
+    total = sum(ranking.rarity.values()) or 1.0
+    figure = asks_for_figure(question)
+    top = max(hit.score for hit in hits) or 1.0
+    picked = []
+    for (index, sentence), cosine in zip(listed, similarity, strict=True):
+        known = sentence.stems | (read[index].title_stems if _opens(sentence, read[index].sentences) else frozenset())
+        coverage = sum(weight for stem, weight in ranking.rarity.items() if stem in known) / total
+        score = (
+            float(cosine) + _COVERAGE_WEIGHT * coverage + _FIGURE_BONUS * (figure and bool(quantities(sentence.text)))
+        )
+        picked.append(Picked(index, sentence, score * (1 - _RANK_WEIGHT * (1 - hits[index].score / top))))
+    return picked
+
+
+def asks_for_figure(question: str) -> bool:
+    """Whether the question wants a number."""
+    return _ASKS_FOR_FIGURE.search(question) is not None
+
+
+def _papers_asked_for(question: str, ranking: Ranking) -> set[int]:
+    """The papers whose titles or abstracts bear different names of the question, when it compares several."""
+    owners: dict[str, int] = {}
+    for term in named_terms(question):
+        wanted = set(stems(term.text))
+        for index, hit in enumerate(ranking.hits[:_READ_PAPERS]):
+            if wanted <= set(stems(hit.paper.title)):
+                owners.setdefault(term.text, index)
+                break
+    return set(owners.values()) if len(set(owners.values())) > 1 else set()
+
+
+def _opens(sentence: Sentence, sentences: Sequence[Sentence]) -> bool:
+    return sentence.start == sentences[0].start
