@@ -316,4 +316,4 @@ def test_a_real_model_over_the_openai_protocol(local_model: str) -> None:
 def test_a_real_models_slow_first_token_is_waited_for_and_can_be_given_up(local_model: str) -> None:
     model = choose_model(load_settings(llm="openai-compatible/small", llm_url=local_model, first_token_seconds=0.2))
     with pytest.raises(ModelUnavailable, match="did not begin"):
-        list(stream(model, [Message("user", "Name colours. " * 500)]))
+        list(stream(model, [Message("user", "Name colours. " * 150)]))
