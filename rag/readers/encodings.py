@@ -14,7 +14,7 @@ from charset_normalizer import from_bytes
 from rag.errors import InputError
 from rag.readers.inputs import ACCEPTED, Blob
 
-_CHUNK = 2**20
+_CHUNK = 2**17
 _SAMPLE = 2**18
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

@@ -19,6 +19,7 @@ _ESCAPE = re.compile(r"\\([%&_#$])")
 _MATH = re.compile(r"(?<![\\$])\$(?=[^\s$])((?:[^$\\]|\\.){1,300}?)(?<!\s)\$(?![\d$])|\\\((.{1,300}?)\\\)", re.DOTALL)
 _MACRO = re.compile(r"\\([A-Za-z]+)\*?")
 _MACRO_TAIL = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\[\]]*\])?$")
+_LONGEST, _LONGEST_TITLE = 200_000, 20_000  # characters; more is no title or abstract, and is left as it stands
 _BRACE = re.compile(r"(?<!\\)(?:\\\\)*([{}])")
 _TAG = re.compile(
     r"</?(?:i|b|u|em|strong|sub|sup|inf|scp|sc|tt|span|br|p|font|title|italic|bold|mml:[a-z]+|jats:[a-z]+)"
@@ -34,7 +35,7 @@ def decode(text: str, *, braces: bool = True) -> str:
 
     With `braces`, groups that only protect capitals go too, as BibTeX means them.
     """
-    if "\\" not in text and not (braces and "{" in text):
+    if len(text) > _LONGEST or ("\\" not in text and not (braces and "{" in text)):
         return text
     return _outside_math(text, lambda part: _decode_part(part, braces), lambda formula: formula)
 
@@ -47,7 +48,7 @@ def readable(text: str, *, braces: bool = False) -> str:
     if "<" in text:
         text = _POWER.sub(r"\1^", text)
         text = _TAG.sub("", text)
-    if "\\" in text or "$" in text or (braces and "{" in text):
+    if len(text) <= _LONGEST_TITLE and ("\\" in text or "$" in text or (braces and "{" in text)):
 
         def plain_part(part: str) -> str:
             part = _decode_part(part, braces)

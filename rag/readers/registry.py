@@ -39,8 +39,9 @@ FORMATS = (TEXT, TABLE, JSON, JSONL, BIBTEX, RIS, MEDLINE, PUBMED, ATOM)
 
 _JSON_START = re.compile(r'\{\s*["}]|\[\s*(?:[\[\]{"]|$)|\{\s*$')
 _BIBTEX_ENTRY = re.compile(
-    r"^[ \t]*@(?:article|book|booklet|collection|conference|dataset|electronic|in(?:book|collection|proceedings|reference)"
-    r"|manual|mastersthesis|misc|online|patent|periodical|phdthesis|proceedings|report|software|string|techreport|thesis"
+    r"^[ \t]*@(?:article|book|booklet|collection|conference|dataset|electronic"
+    r"|in(?:book|collection|proceedings|reference)|manual|mastersthesis|misc|online|patent|periodical|phdthesis"
+    r"|proceedings|report|software|string|techreport|thesis"
     r"|unpublished|www|comment|preamble)\s*[{(]|^[ \t]*@\w+\s*[{(][^\s,{}]+\s*,\s*\w+\s*=",
     re.MULTILINE | re.IGNORECASE,
 )

@@ -17,7 +17,7 @@ from rag.readers.values import one_line, url_of
 
 DELIMITERS = (",", "\t", ";", "|")
 LONGEST_ROW = 2**21  # characters; a quotation mark that is never closed takes no more than this with it
-_RETRIES = 200  # lines
+_RETRIES, _LONGEST_RETRY = 200, 100  # lines: where a whole row is looked for, and how long it may be
 _OUT_OF_PLACE = "a quotation mark is out of place"
 _EXCEL_SEPARATOR = re.compile(r"\ufeff?\"?sep=.\"?", re.IGNORECASE)
 _END = "\x00end of file\x00"  # a line no file holds; a record with more than this in it was never closed
@@ -165,6 +165,8 @@ class Records:
             if size > LONGEST_ROW:
                 raise csv.Error("row too long")
             yield line
+            if line == _END:
+                return
 
     def _problem(self, cells: list[str], lines: tuple[str, ...]) -> str:
         if any(_END in cell for cell in cells[-1:]):
@@ -179,11 +181,15 @@ class Records:
     def _retried(self, record: Record) -> Record:
         """`record` cut to the lines before the first that starts a whole row; reading goes on there."""
         count = next(
-            filter(lambda count: self._fits(record.lines[count:]), range(1, min(len(record.lines), _RETRIES))), 0
+            filter(
+                lambda count: self._fits(record.lines[count : count + _LONGEST_RETRY]),
+                range(1, min(len(record.lines), _RETRIES)),
+            ),
+            0,
         )
         if not count and (not record.problem or len(record.lines) <= _RETRIES):
             return record
-        count = count or _RETRIES
+        count = count or max(_RETRIES, len(record.lines) // 2)
         rest = record.lines[count:]
         self._again.extendleft(reversed(rest))
         self._line -= len(rest)

@@ -17,6 +17,9 @@ from rag.readers.encodings import Text, broken
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\udc80-\udcff\ud800-\udbff\ufffe\uffff]")
 _FORBIDDEN_REFERENCE = re.compile(r"&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|[xX]0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]));")
 _ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,30});")
+_PROLOG = re.compile(r"\s*(<\?|<!--|<!DOCTYPE)")
+_PROLOG_ENDS = {"<?": "?>", "<!--": "-->", "<!DOCTYPE": ">"}
+_ROOT = re.compile(r"\s*<(?:[\w.-]+:)?([\w.-]+)[\s/>]")
 _PIECE = 2**16
 _DEEPEST = 200
 
@@ -31,8 +34,16 @@ class Broken:
 
 def root_of(head: str) -> str:
     """The name of the first element, without its namespace prefix; "" where there is none."""
-    bare = re.sub(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>", "", head, flags=re.DOTALL)
-    match = re.match(r"\s*<(?:[\w.-]+:)?([\w.-]+)[\s/>]", bare)
+    at = 0
+    while prolog := _PROLOG.match(head, at):
+        end = head.find(_PROLOG_ENDS[prolog[1]], prolog.end())
+        if end < 0:
+            return ""
+        if prolog[1] == "<!DOCTYPE" and "[" in head[prolog.end() : end]:
+            end = head.find("]", end)
+        at = max(end, prolog.end()) + 1
+        at = head.find(">", at - 1) + 1 or len(head)
+    match = _ROOT.match(head, at)
     return match[1] if match else ""
 
 

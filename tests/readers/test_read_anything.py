@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import time
+import tracemalloc
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rag.errors import InputError
+from rag.papers import Paper
+from rag.readers import sources
 
 SUFFIXES = ["txt", "md", "csv", "tsv", "json", "jsonl", "bib", "ris", "xml", "nbib", "atom", "gz", "zip", ""]
 SEEDS = [
@@ -88,3 +94,57 @@ def test_random_bytes(read, suffix: str, content: bytes) -> None:
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_damaged_files(read, suffix: str, content: bytes) -> None:
     check(read, content, f"a.{suffix}")
+
+
+MANY = 20_000
+HOSTILE = [
+    ("a.txt", "a\n" + "\n" * MANY + "b"),
+    ("a.md", "## a\n\n## b" + " " * MANY + "c\n## d" + "[" * MANY),
+    ("a.txt", "Title: a\nTitle: b\ntitle" + " " * MANY + "x"),
+    ("a.csv", "title,abstract\n" + 'a,"b\n' * MANY),
+    ("a.csv", "title,abstract\n" + '"a" b,"c\n' * MANY),
+    ("a.csv", 'title,abstract\na,"' + "x\n" * MANY),
+    ("a.csv", "title,abstract\n" + "$a \\(" * MANY + ",x y\n"),
+    ("a.csv", "title,abstract\n" + "<i " * MANY + ",x y\n"),
+    ("a.csv", 'authors,abstract\n"' + "a, and " * MANY + '",x y\n'),
+    ("a.csv", 'authors,abstract\n"' + "[" * MANY + ']",x y\n'),
+    ("a.json", "[" + '{"a":' * MANY),
+    ("a.json", '[{"abstract":' + '},{"abstract":' * MANY),
+    ("a.json", "{" + ",".join(f'"k{n}": {{"title": "a", "abstract": "b"}}' for n in range(MANY)) + "}"),
+    ("a.bib", "@article{a, abstract={b}}\n" + "a{b," * MANY),
+    ("a.bib", "@article{a,\n" * MANY),
+    ("a.bib", "@article{a, title={" + "{" * MANY + "}}"),
+    ("a.xml", "<!--" * MANY),
+    ("a.xml", "<feed><entry><summary>" + "&lt;i " * MANY + "</summary></entry></feed>"),
+    ("a.ris", "TY  - JOUR\nKW  - " + " ;" * MANY + "\n" + "AB  - x\ny\n" * MANY),
+    ("a.nbib", "PMID- 1\nAB  - x" + " " * MANY + "y\n" + "      y z\n" * MANY),
+]
+
+
+@pytest.mark.parametrize(("name", "content"), HOSTILE, ids=[f"{name}-{n}" for n, (name, _) in enumerate(HOSTILE)])
+def test_hostile_files_take_no_longer_than_their_size(read, name: str, content: str) -> None:
+    start = time.process_time()
+    with contextlib.suppress(InputError):
+        read(content, name)
+    assert time.process_time() - start < 5  # what grows with the square takes minutes
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    row = "Word " * 400
+    files = {
+        "a.csv": ("title,abstract\n", f'T,"{row}"\n'),
+        "a.jsonl": ("", json.dumps({"abstract": row}) + "\n"),
+        "a.txt": ("", f"{row}end.\n\n"),
+        "a.ris": ("", f"TY  - JOUR\nAB  - {row}\nER  - \n"),
+        "a.xml": ("<feed>", f"<entry><summary>{row}</summary></entry>\n"),
+    }
+    for name, (head, record) in files.items():
+        path = tmp_path / name
+        path.write_text(head + record * 1500 + ("</feed>" if head == "<feed>" else ""))
+        (source,) = sources([str(path)])
+        tracemalloc.start()
+        assert sum(isinstance(item, Paper) for item in source.papers()) == 1500
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert path.stat().st_size > 3_000_000
+        assert peak < 1_500_000, name

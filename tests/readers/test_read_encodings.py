@@ -82,7 +82,7 @@ def test_cut_off_in_the_middle_of_a_character(read, encoding: str) -> None:
 
 
 def test_broken_byte_far_into_a_file(read) -> None:
-    rows = "".join(f"T{n},Abstract number {n}.\n" for n in range(60_000))
+    rows = "".join(f"T{n},Abstract number {n}. {'Long. ' * 300}\n" for n in range(1000))
     result = read(f"title,abstract\n{rows}Last,caf".encode() + b"\xe9 au lait\n", "a.csv")
-    assert len(result.papers) == 60_001
+    assert len(result.papers) == 1001
     assert result.abstracts[-1] == "café au lait"

@@ -6,6 +6,7 @@ import pytest
 
 from rag.errors import InputError
 from rag.papers import Paper
+from rag.readers.xmlstream import root_of
 
 ARTICLE = """<PubmedArticle>
   <MedlineCitation><PMID Version="1">{pmid}</PMID>
@@ -162,3 +163,18 @@ def test_declared_encoding(read, encoding: str) -> None:
         f'<?xml version="1.0" encoding="{encoding}"?>\n<feed><entry><summary>{word} flies.</summary></entry></feed>'
     )
     assert read(content.encode(encoding), "a.xml").abstracts == [f"{word} flies."]
+
+
+@pytest.mark.parametrize(
+    ("prolog", "root"),
+    [
+        ("", "feed"),
+        ("<?xml version='1.0'?>\n<!-- <other> -->\n", "feed"),
+        ('<!DOCTYPE feed PUBLIC "-//X//EN" "http://x.org/x.dtd">', "feed"),
+        ('<!DOCTYPE feed [<!ELEMENT a (b)>\n<!ELEMENT b (c)>] >\n<?xsl a="b"?>', "feed"),
+        ("<!-- never closed ", ""),
+        ("<?xml ", ""),
+    ],
+)
+def test_root(prolog: str, root: str) -> None:
+    assert root_of(f"{prolog}<a:feed x='1'>") == root
