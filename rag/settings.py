@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +11,8 @@ from platformdirs import user_data_path
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -118,3 +121,31 @@ def _ollama_url(host: str) -> str:
     name, _, port = rest.strip("/").partition(":")
     default_port = {"http": "80", "https": "443"}.get(scheme, "11434")
     return f"{scheme or 'http'}://{'127.0.0.1' if name in ('', '0.0.0.0') else name}:{port or default_port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A setting as it stands: the variable that sets it, its value (secrets masked), where that came from, and what
+    it is for."""
+
+    variable: str
+    value: str
+    where: str
+    description: str
+
+
+def origins(settings: Settings) -> list[Origin]:
+    """Every setting with its value and where that came from: "environment", ".env", "rag.toml" or "default"."""
+    places = {
+        "environment": EnvSettingsSource(Settings)(),
+        ".env": DotEnvSettingsSource(Settings)(),
+        "rag.toml": TomlConfigSettingsSource(Settings)(),
+    }
+    found = []
+    for name, declared in Settings.model_fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, SecretStr):
+            value = "set" if value.get_secret_value() else ""
+        where = next((place for place, values in places.items() if name in values), "default")
+        found.append(Origin(f"RAG_{name.upper()}", str(value), where, declared.description or ""))
+    return found

@@ -76,15 +76,17 @@ class Health:
 class Store:
     """The papers of one data folder. Reading is safe from several threads and processes, writing takes a lock.
 
-    Raises StoreMismatch when the folder was made with another embedding model.
+    Raises StoreMismatch when the folder was made with another embedding model, unless `check` is False, as it is to
+    rebuild it.
     """
 
-    def __init__(self, settings: Settings, embedder: Embedder | None = None) -> None:
+    def __init__(self, settings: Settings, embedder: Embedder | None = None, *, check: bool = True) -> None:
         self.settings = settings
         self.embedder = embedder or Embedder(settings.embed_model, settings.embed_precision)
         self._local = threading.local()
         self.collection = Collection(settings, lambda: self.embedder.fingerprint)
-        self._check_fingerprint(self.catalogue.meta("fingerprint"))
+        if check:
+            self._check_fingerprint(self.catalogue.meta("fingerprint"))
 
     @property
     def catalogue(self) -> Catalogue:

@@ -1,0 +1,161 @@
+"""Answers, papers and findings as text for a terminal; plain when it is none."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from rag.answer import Answer, Sentence, Source, Verdict
+from rag.events import Checked, Done, Event, Rewritten, Withdrawn
+from rag.markup import plain_text
+
+if TYPE_CHECKING:
+    from rag.store import Progress as Reports
+    from rag.store import SyncReport
+
+_SIGNS = {Verdict.PARTLY: "[~]", Verdict.NOT_FOUND: "[?]", Verdict.CONTRADICTED: "[!]"}
+_LEGEND = {
+    Verdict.PARTLY: "[~] only a part of it is in the source",
+    Verdict.NOT_FOUND: "[?] not found in the sources",
+    Verdict.CONTRADICTED: "[!] the source says otherwise",
+}
+_STYLES = {Verdict.NOT_FOUND: "yellow", Verdict.CONTRADICTED: "red", Verdict.PARTLY: "yellow"}
+_QUOTE_WIDTH = 240
+
+
+def show_stream(events: Iterable[Event], console: Console) -> Answer:
+    """Print an answer sentence by sentence as it is checked, then its sources; returns it."""
+    status = console.status("searching the abstracts")
+    printed = False
+    answer: Answer | None = None
+    with status:
+        for event in events:
+            if isinstance(event, Rewritten):
+                console.print(f"[dim]searched for: {escape(event.question)}[/dim]")
+            elif isinstance(event, Checked):
+                lead = event.sentence.lead if printed else event.sentence.lead.lstrip()
+                console.print(escape(lead) + _sentence(event.sentence), end="", soft_wrap=True)
+                printed = True
+            elif isinstance(event, Withdrawn):
+                console.print("\n[dim](that was the model thinking; the answer follows)[/dim]")
+                printed = False
+            elif isinstance(event, Done):
+                answer = event.answer
+    if answer is None:
+        raise AssertionError("a stream ends with Done")
+    if printed:
+        console.print()
+    _show_rest(answer, console, printed=printed)
+    return answer
+
+
+def _show_rest(answer: Answer, console: Console, *, printed: bool) -> None:
+    if answer.refusal:
+        if printed:
+            console.print("[dim]Nothing of this was found in the abstracts, so it is no answer.[/dim]")
+        console.print(escape(answer.refusal.message), style="bold", soft_wrap=True)
+        if answer.refusal.hint:
+            console.print(f"[dim]Try: {escape(answer.refusal.hint)}[/dim]", soft_wrap=True)
+        for source in answer.sources[:3]:
+            console.print(f"  · {escape(reference(source))}", soft_wrap=True)
+    for verdict, words in _LEGEND.items():
+        if not answer.refusal and answer.count(verdict):
+            console.print(f"[dim]{escape(words)}[/dim]")
+    if answer.cited:
+        console.print()
+    for source in answer.cited:
+        console.print(f"\\[{source.number}] {escape(reference(source))}", soft_wrap=True)
+        for quote in dict.fromkeys(c.quote for c in answer.citations if c.paper_id == source.paper.id):
+            console.print(f"    [dim]“{escape(shortened(plain_text(quote)))}”[/dim]", soft_wrap=True)
+    for notice in answer.notices:
+        console.print(f"[dim]{escape(notice)}[/dim]", soft_wrap=True)
+    console.print(f"[dim]{escape(status_line(answer))}[/dim]", soft_wrap=True)
+
+
+def status_line(answer: Answer) -> str:
+    """For instance "4 of 5 sentences located in 3 papers · ollama/llama3.2 · 2.1 s"."""
+    parts = []
+    factual = len(answer.sentences) - answer.count(Verdict.META)
+    if answer.sentences:
+        located = answer.count(Verdict.SUPPORTED)
+        papers = len(answer.cited)
+        parts.append(
+            f"{located} of {factual} sentence{'' if factual == 1 else 's'} located in "
+            f"{papers} paper{'' if papers == 1 else 's'}"
+        )
+    parts += [answer.model, f"{answer.timings.total:.1f} s"]
+    if answer.stopped:
+        parts.append("stopped")
+    return " · ".join(parts)
+
+
+def reference(source: Source) -> str:
+    """Title, year or venue, and link of a paper on one line."""
+    paper = source.paper
+    when = paper.venue or (str(paper.year) if paper.year else "")
+    if paper.venue and paper.year and str(paper.year) not in paper.venue:
+        when = f"{paper.venue} {paper.year}"
+    title = plain_text(paper.label)
+    return " ".join(part for part in (title, f"({when})" if when else "", paper.url or paper.id) if part)
+
+
+def show_sources(sources: Sequence[Source], console: Console) -> None:
+    """Ranked papers with their scores and the passage that matched."""
+    for rank, source in enumerate(sources, 1):
+        console.print(f"{rank:2}. [bold]{source.score:.2f}[/bold] {escape(reference(source))}", soft_wrap=True)
+        console.print(f"      [dim]{escape(shortened(plain_text(source.passage)))}[/dim]", soft_wrap=True)
+
+
+def show_report(report: SyncReport, console: Console) -> None:
+    """The counts of one sync, and every row that gave no paper."""
+    counts = [f"{report.new} new", f"{report.updated} updated", f"{report.removed} removed"]
+    counts.append(f"{report.unchanged} unchanged")
+    if report.duplicates:
+        counts.append(f"{report.duplicates} said twice")
+    if report.skipped:
+        counts.append(f"{len(report.skipped)} rows not used")
+    if report.finished:
+        counts.append(f"{report.finished} finished from an interrupted ingest")
+    console.print(f"{escape(report.source)}: {', '.join(counts)} ({report.seconds:.1f} s)", soft_wrap=True)
+    for skipped in report.skipped:
+        console.print(f"  [yellow]not used:[/yellow] {escape(str(skipped))}", soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(console: Console) -> Iterator[Reports]:
+    """A bar with papers per second and the time left, for a sync; yields the function to report to."""
+    columns = (
+        TextColumn("indexing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=True),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None, speed="", visible=False)
+
+        def report(done: int, total: int) -> None:
+            elapsed = bar.tasks[0].elapsed or 0
+            speed = f"{done / elapsed:.0f} papers/s" if elapsed else ""
+            bar.update(task, completed=done, total=total, speed=speed, visible=True)
+
+        yield report
+
+
+def shortened(text: str) -> str:
+    """At most a few lines, cut between words."""
+    return textwrap.shorten(text, _QUOTE_WIDTH, placeholder=" …")
+
+
+def _sentence(sentence: Sentence) -> str:
+    sign = _SIGNS.get(sentence.verdict, "")
+    text = escape(f"{sentence.marked} {sign}".rstrip())
+    style = _STYLES.get(sentence.verdict)
+    return f"[{style}]{text}[/{style}]" if style else text
