@@ -7,7 +7,6 @@ counted apart.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,7 +20,7 @@ from rag.papers import Paper
 from rag.text import sentences, stems
 
 if TYPE_CHECKING:
-    from rag.grounding.evidence import Encode, Vectors
+    from rag.grounding.evidence import Encode
     from rag.grounding.verifiers import Verifier
     from rag.settings import Settings
 
@@ -46,7 +45,7 @@ class LocatedJudge:
     name = "located"
 
     def __init__(self, encode: Encode | None = None) -> None:
-        self._encode = _Remembered(encode) if encode else None
+        self._encode = encode
 
     def judge(self, claim: str, papers: Sequence[Paper]) -> Judgement:
         from rag.grounding import Grounder
@@ -115,17 +114,17 @@ class CachedJudge:
         return judgement
 
 
-def make_judge(name: str, settings: Settings) -> Judge:
-    """The judge that --judge names; `llm` and `llamaindex` ask the model of RAG_LLM.
+def make_judge(name: str, settings: Settings, encode: Encode | None = None) -> Judge:
+    """The judge that --judge names; `llm` and `llamaindex` ask the model of RAG_LLM, `located` uses `encode` if given.
 
     Raises SettingsError for an unknown name and ModelUnavailable where the model is not there.
     """
     from rag.grounding.verifiers import verifier
 
     if name == "located":
-        from rag.embedding import Embedder
+        from rag.embedding import Embedder, Remembered
 
-        return LocatedJudge(Embedder(settings.embed_model, settings.embed_precision).encode)
+        return LocatedJudge(encode or Remembered(Embedder(settings.embed_model, settings.embed_precision)))
     if name.startswith("nli:") and len(name) > len("nli:"):
         reader = verifier(name)
         tried = reader.read("It is small.", "It is small.")  # a model that is missing is said once, here
@@ -170,26 +169,6 @@ def nearest(claim: str, papers: Sequence[Paper], count: int) -> str:
         if body:
             blocks.append(f"{paper.title}\n{body}" if paper.title else body)
     return "\n\n".join(blocks)
-
-
-class _Remembered:
-    """Encodes each text once: the sentences of a paper come back with every claim about it."""
-
-    def __init__(self, encode: Encode, most: int = 20_000) -> None:
-        self._encode, self._most = encode, most
-        self._known: dict[str, Vectors] = {}
-        self._lock = threading.Lock()
-
-    def __call__(self, texts: Sequence[str]) -> Vectors:
-        import numpy as np
-
-        with self._lock:
-            if new := [text for text in dict.fromkeys(texts) if text not in self._known]:
-                if len(self._known) + len(new) > self._most:
-                    self._known.clear()
-                    new = list(dict.fromkeys(texts))
-                self._known.update(zip(new, self._encode(new), strict=True))
-            return np.stack([self._known[text] for text in texts])
 
 
 def _one_line(error: BaseException) -> str:

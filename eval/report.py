@@ -24,7 +24,7 @@ OUTCOMES = (
     ("unknown", "not known"),
     ("failed", "failed"),
 )
-_RATIO_DIGITS, _SECONDS_DIGITS = 2, 3
+_DIGITS = {"claims": 1, "tokens_in": 0, "tokens_out": 0, "first_words_seconds": 3, "total_seconds": 3}
 _STYLE = Path(__file__).with_name("report.css")
 
 
@@ -43,7 +43,8 @@ def outcome(row: Row) -> str:
 
 
 def figure(key: str, estimate: Estimate) -> str:
-    return estimate.show(_RATIO_DIGITS if METRICS[key].share else _SECONDS_DIGITS)
+    """The mean and its interval with as many digits as make sense."""
+    return estimate.show(_DIGITS.get(key, 2))
 
 
 def markdown(run: Run) -> str:

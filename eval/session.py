@@ -45,9 +45,9 @@ def evaluate(
     questions = load(request.set)
     corpus = request.corpus or (SAMPLE if questions.path == FOLDER / "sample.jsonl" else None)
     own = ingest(corpus, settings) if corpus else settings
-    judge = make_judge(request.judge, settings)
     system = open_system(request.system, own)
     try:
+        judge = make_judge(request.judge, settings, system.encode if isinstance(system, OurSystem) else None)
         plan = _plan(request, questions)
         result = run(plan, system, judge, settings, progress=progress, stop=stop)
     finally:

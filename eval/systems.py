@@ -57,8 +57,9 @@ class OurSystem:
         from rag.engine import Engine
 
         self._engine: Engine = Engine.open(settings)
-        model = self._engine.model()
+        model = self._engine.model
         self.model, self.model_reason = model.name, model.reason
+        self.encode = self._engine.encode
         self.fingerprint = corpus_fingerprint(self._engine.store)
 
     def has(self, paper_id: str) -> bool:
@@ -74,7 +75,7 @@ class OurSystem:
         return [source.paper.id for source in self._engine.search(question, top_k=FIRST_RANKS)]
 
     def close(self) -> None:
-        self._engine.store.close()
+        self._engine.close()
 
 
 def corpus_fingerprint(store: Store) -> str:
