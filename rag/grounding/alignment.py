@@ -54,7 +54,7 @@ class Alignment:
     def tight(self) -> frozenset[tuple[int, int]]:
         """The replaced and opposite pairs whose neighbours on both sides agree in the same order."""
         chain = dict(self.chain)
-        positions = [i for i, word in enumerate(self.claim.words) if word.content or word.figure]
+        positions = [i for i, word in enumerate(self.claim.words) if word.content or word.figure or word.marked]
         where = {i: rank for rank, i in enumerate(positions)}
         found = []
         for i, j in (*self.replaced, *self.opposites):
@@ -119,8 +119,8 @@ def _same_root(one: str, other: str) -> bool:
 
 def align(claim: Analysis, passage: Analysis) -> Alignment:
     """Lay `claim` beside `passage`; time grows with the product of their lengths (about 1 ms for two sentences)."""
-    ours = [i for i, word in enumerate(claim.words) if word.content or word.figure]
-    theirs = [j for j, word in enumerate(passage.words) if word.content or word.figure]
+    ours = [i for i, word in enumerate(claim.words) if word.content or word.figure or word.marked]
+    theirs = [j for j, word in enumerate(passage.words) if word.content or word.figure or word.marked]
     chain, replaced, opposites = _chain(claim, passage, ours, theirs)
     pairs = dict(chain)
     grade = {i: likeness(claim.words[i], passage.words[j]) for i, j in chain}
@@ -155,7 +155,7 @@ def align(claim: Analysis, passage: Analysis) -> Alignment:
 
 def _neighbours(claim: Analysis, passage: Analysis, pairs: dict[int, int], i: int, j: int) -> bool:
     """Does another word near `i` agree with a word near `j`?"""
-    return any(abs(other - i) <= 4 and abs(where - j) <= 6 for other, where in pairs.items() if other != i)
+    return any(abs(other - i) <= 4 and abs(where - j) <= 8 for other, where in pairs.items() if other != i)
 
 
 def _chain(

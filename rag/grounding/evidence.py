@@ -19,8 +19,12 @@ from rag.text import named_terms, sentences, stems
 Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
 
-_INTRODUCED = re.compile(
-    r"\b(?:propose|introduce|present|develop|release|call|dub|name)\w*\b|\b(?:we|authors|paper|work)\b", re.IGNORECASE
+_INTRODUCED = re.compile(r"\b(?:propose|introduce|present|develop|release|call|dub|name)\w*\b|\b(?:our|their) \w+ is\b")
+_DEFINED = re.compile(
+    r"((?:[A-Z][\w-]+\s+(?:(?:of|for|and|with|the|in)\s+)?){2,6}|[A-Z]\w+(?:-\w+)+\s+)\(([A-Z][\w-]{1,15})\)"
+)
+_OTHERS = re.compile(
+    r"\b(?:such as|e\.g\.|like|existing|via|using|than|with|through)\s+(?:\w+\s+){0,2}$", re.IGNORECASE
 )
 
 
@@ -33,9 +37,11 @@ class Passage:
     end: int
     text: str
 
+    known: frozenset[str]
+
     @property
     def analysis(self) -> Analysis:
-        return analyse(self.text)
+        return analyse(self.text, self.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +61,13 @@ class Evidence:
     def __init__(self, papers: Sequence[Paper], encode: Encode | None) -> None:
         self.papers = tuple(papers)
         self.encode = encode
-        self.passages = tuple(passage for index, paper in enumerate(papers) for passage in _passages(index, paper))
         self.contexts = tuple(_context(paper.title, plain(paper.abstract).text) for paper in papers)
+        self.names = frozenset().union(*(context.names for context in self.contexts))
+        self.passages = tuple(
+            passage
+            for index, (paper, context) in enumerate(zip(papers, self.contexts, strict=True))
+            for passage in _passages(index, paper, context.names)
+        )
 
     @cached_property
     def vectors(self) -> Vectors | None:
@@ -78,7 +89,9 @@ class Evidence:
         return cosines
 
     def window(self, *places: int) -> Window:
-        return Window(places, analyse(" ".join(self.passages[place].text for place in places)))
+        return Window(
+            places, analyse(" ".join(self.passages[place].text for place in places), self.passages[places[0]].known)
+        )
 
     def neighbours(self, place: int) -> list[tuple[int, int]]:
         """The pairs of a passage with the one before and the one after it in its abstract."""
@@ -91,30 +104,41 @@ class Evidence:
         ]  # fmt: skip
 
 
-def _passages(index: int, paper: Paper) -> list[Passage]:
+def _passages(index: int, paper: Paper, known: frozenset[str]) -> list[Passage]:
     readable = plain(paper.abstract)
     found = []
     for span in sentences(readable.text):
         start, end = readable.original(span.start, span.end)
-        found.append(Passage(index, start, end, readable.text[span.start : span.end]))
+        found.append(Passage(index, start, end, readable.text[span.start : span.end], known))
     return found
 
 
 @lru_cache(maxsize=512)
 def _context(title: str, abstract: str) -> Context:
-    names = {" ".join(stems(token.text)) for token in named_terms(f"{title}. {abstract}")}
-    own = {" ".join(stems(token.text)) for token in named_terms(title)}
-    own.update(_coined(title))
+    names = {_key(token.text) for token in named_terms(f"{title}. {abstract}")}
+    main = frozenset(_key(token.text) for token in named_terms(title)) | _coined(title)
+    own = set(main)
     for span in sentences(abstract):
         sentence = abstract[span.start : span.end]
-        match = _INTRODUCED.search(sentence)
-        if match and (found := re.search(r"\b(?:propose|introduce|present|develop|call|dub|release|name)", sentence)):
+        if found := _INTRODUCED.search(sentence):
             after = [token for token in named_terms(sentence) if token.start > found.start()]
-            own.update(" ".join(stems(token.text)) for token in after[:2])
-    return Context(frozenset(names), frozenset(own), frozenset(stems(f"{title} {abstract}")))
+            own.update(_key(token.text) for token in after[:2])
+            passive = [token for token in named_terms(sentence) if token.start < found.start() <= 80]
+            if re.match(r"(?:is|are|was)\s", sentence[max(0, found.start() - 3) : found.start()]):
+                own.update(_key(token.text) for token in passive[:1])
+        for match in _DEFINED.finditer(sentence):
+            if not _OTHERS.search(sentence[: match.start()]):
+                own.add(_key(match.group(2)))
+                own.update(_key(word) for word in match.group(1).split())
+    return Context(frozenset(names), frozenset(own), main, frozenset(stems(f"{title} {abstract}")))
+
+
+def _key(name: str) -> str:
+    return " ".join(stems(name))
 
 
 def _coined(title: str) -> set[str]:
-    """The name before a title's colon ("HiPO: …")."""
+    """The name before a title's colon ("HiPO: …", "Expert Heads: …"), whole and in words."""
     head, colon, _ = title.partition(":")
-    return {" ".join(stems(head))} if colon and len(head.split()) <= 2 else set()
+    words = head.split()
+    return {_key(head), *map(_key, words)} if colon and len(words) <= 3 else set()

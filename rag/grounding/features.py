@@ -14,6 +14,7 @@ from rag.grounding.evidence import Evidence, Vectors, Window
 from rag.grounding.guards import Failure, Kind, failures
 
 _SINGLES = 4  # passages that are laid beside the claim word by word
+_ADDED = 0.15  # coverage that a neighbour must add for the pair to be read afresh
 _PAIRED = 2  # of those, how many are also joined with their neighbours
 
 
@@ -43,12 +44,24 @@ def locate(claim: Analysis, evidence: Evidence, cosines: Vectors, prefer: Sequen
     places: list[tuple[int, ...]] = [(int(place),) for place in order]
     for place in order[:_PAIRED]:
         places.extend(pair for pair in evidence.neighbours(int(place)) if pair not in places)
-    found = []
+    found: list[Located] = []
+    conflicts: dict[int, tuple[float, tuple[Failure, ...]]] = {}
     for where in places:
         window = evidence.window(*where)
         alignment = align(claim, window.analysis)
         paper = evidence.passages[where[0]].paper
         failed = tuple(failures(alignment, evidence.contexts[paper]))
+        if len(where) == 1:
+            if alignment.coverage >= 0.5:
+                conflicts[where[0]] = alignment.coverage, tuple(failure for failure in failed if failure.conflict)
+        for place in where if len(where) > 1 else ():  # a neighbour does not undo what the sentence itself contradicts
+            covered, ones = conflicts.get(place, (0.0, ()))
+            kinds = {failure.kind for failure in failed}
+            failed += tuple(
+                one
+                for one in ones
+                if one.kind not in kinds and (one.kind is Kind.ROLES or alignment.coverage - covered < _ADDED)
+            )
         cosine = float(max(cosines[place] for place in where))
         fit = alignment.coverage + 0.3 * alignment.order + 0.3 * cosine
         fit -= 0.06 * (len(where) - 1) + 0.12 * sum(failure.conflict for failure in failed) + 0.05 * len(failed)

@@ -108,7 +108,7 @@ class Grounding:
 
     def _one(self, claim: str, cited: Sequence[int]) -> Checked:
         """Check one statement against single windows."""
-        analysis = analyse(claim)
+        analysis = analyse(claim, self._evidence.names)
         candidates = locate(analysis, self._evidence, self._evidence.similarities(claim), cited)
         if not candidates:
             return Checked(Verdict.NOT_FOUND, note="there is nothing to check against")
@@ -165,7 +165,7 @@ class Grounding:
         return " ".join(plain_text(self._evidence.papers[s.paper].abstract[s.start : s.end]) for s in spans)
 
     def _nearest(self, claim: str) -> tuple[Support, ...]:
-        found = locate(analyse(claim), self._evidence, self._evidence.similarities(claim))
+        found = locate(analyse(claim, self._evidence.names), self._evidence, self._evidence.similarities(claim))
         return self._spans(found[0], 0.0) if found else ()
 
 

@@ -13,11 +13,13 @@ from enum import StrEnum
 
 from rag.grounding import lexicon
 from rag.grounding.alignment import OPPOSITE, Alignment, likeness
-from rag.grounding.analysis import Analysis, Word
-from rag.grounding.roles import swapped
-from rag.quantities import Quantity, same
+from rag.grounding.analysis import STRONG, Analysis, Word
+from rag.grounding.roles import Relations, compared
+from rag.quantities import Quantity, rounds_to, same, same_value
 
-_NEAR = 5  # words on either side of a figure that tell what it is a figure of
+_LATER = 0.7  # a place further on than this lies in a later clause
+_TAKEN = 0.25  # belonging from which a figure counts as the one in this place
+_MARGIN = 0.06  # lead in belonging from which another figure has this place
 
 
 class Kind(StrEnum):
@@ -44,22 +46,26 @@ class Failure:
 class Context:
     """What a passage may leave unsaid because its paper says it elsewhere.
 
-    `names` are the keys of all names in title and abstract, `own` those that the paper introduces as its own.
+    `names` are the keys of all names in title and abstract, `own` those that the paper introduces as its own, `main`
+    those of them that its title bears: its parts' doings are its own.
     """
 
     names: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
+    main: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
 
 
 def failures(alignment: Alignment, context: Context) -> list[Failure]:
     """Everything in the claim that the passage does not bear out, gravest first."""
+    related = compared(alignment)
     found = [
         *_figures(alignment),
         *_names(alignment, context),
         *_negation(alignment),
-        *_direction(alignment),
-        *_roles(alignment),
+        *_direction(alignment, related),
+        *_roles(related),
+        *_binding(alignment),
         *_overreach(alignment),
     ]
     return sorted(found, key=lambda failure: not failure.conflict)
@@ -72,74 +78,105 @@ def _figures(alignment: Alignment) -> Iterator[Failure]:
     claim, passage = alignment.claim, alignment.passage
     for quantity in claim.quantities:
         alike = [other for other in passage.quantities if agrees(quantity, other)]
-        rivals = [other for other in passage.quantities if not agrees(quantity, other) and quantity.unit == other.unit]
-        if not alike:
-            rival = _counterpart(alignment, quantity, rivals)
-            if rival is not None:
-                yield Failure(Kind.FIGURE, quantity.text, f"“{quantity.text}”: the source says “{rival.text}”", True)
-            elif not _spelled(quantity, passage):
-                yield Failure(Kind.FIGURE, quantity.text, f"“{quantity.text}” is not in the source", False)
-            continue
-        if rivals and (rival := _stolen(alignment, quantity, alike, rivals)) is not None:
-            yield Failure(
-                Kind.FIGURE, quantity.text, f"“{quantity.text}”: in that place the source says “{rival.text}”", True
-            )
+        rivals = [
+            other
+            for other in passage.quantities
+            if other not in alike and _comparable(quantity, other) and not _in_name(passage, other)
+        ]
+        shown = quantity.text.strip()
+        if alike:
+            if rivals and (rival := _stolen(alignment, quantity, alike, rivals)) is not None:
+                note = f"“{shown}”: in that place the source says “{rival.text.strip()}”"
+                yield Failure(Kind.FIGURE, shown, note, True)
+        elif (found := _counterpart(alignment, quantity, rivals)) is not None:
+            yield Failure(Kind.FIGURE, shown, f"“{shown}”: the source says “{found.text.strip()}”", True)
+        elif quantity.weight == 1 and not _spelled(quantity, passage):
+            yield Failure(Kind.FIGURE, shown, f"“{shown}” is not in the source", False)
 
 
 def agrees(one: Quantity, other: Quantity) -> bool:
-    """Same figure: value, sign, range, unit and comparator; a bare number agrees with itself under any unit."""
-    return same(one, other)
+    """Does the claim's figure state what the passage's does? "below the 81 %" only points at 81 %."""
+    if same(one, other) or rounds_to(one, other):
+        return True
+    return one.spelled and " the " in one.text and same_value(one, other)
+
+
+def _comparable(one: Quantity, other: Quantity) -> bool:
+    """Can one stand in the other's place: same unit, similar size, both figures or both words, both years or neither?"""
+    if one.unit != other.unit or one.weight != other.weight or _year(one) != _year(other):
+        return False
+    small, large = sorted((abs(one.high), abs(other.high)))
+    return not small or large / small <= 1000
+
+
+def _in_name(analysis: Analysis, quantity: Quantity) -> bool:
+    """Is the number part of a name, as in "Claude 4 Sonnet" or "AIME 2025"?"""
+    before = next((word for word in reversed(analysis.words) if word.end <= quantity.start), None)
+    return not quantity.unit and before is not None and before.name and quantity.start - before.end == 1
+
+
+def _year(quantity: Quantity) -> bool:
+    return not quantity.unit and quantity.low == quantity.high and 1900 <= quantity.low <= 2100
 
 
 def _spelled(quantity: Quantity, passage: Analysis) -> bool:
     return quantity.text.lower() in passage.raw
 
 
-def _surroundings(analysis: Analysis, quantity: Quantity) -> list[Word]:
-    """The content words nearest to a figure, nearest first."""
-    near = [
-        (min(abs(word.start - quantity.end), abs(quantity.start - word.end)), word)
-        for word in analysis.words
-        if word.content and not (word.start < quantity.end and quantity.start < word.end)
-    ]
-    return [word for _, word in sorted(near, key=lambda pair: pair[0])[:_NEAR]]
+def _pull(analysis: Analysis, quantity: Quantity) -> dict[int, float]:
+    """How strongly each content word belongs to a figure, 0 to 1: by distance, and hardly from a clause after it."""
+    at = next((k for k, word in enumerate(analysis.words) if word.end > quantity.start), None)
+    if at is None:
+        return {}
+    found = {}
+    for index in analysis.content:
+        word = analysis.words[index]
+        if word.start < quantity.end and quantity.start < word.end:
+            continue
+        away = analysis.place[index] - analysis.place[at]
+        cost = -away if away < 0 else away if away < _LATER else 3 * away
+        found[index] = 1 / (1 + cost)
+    return found
 
 
-def _context_likeness(claim: Analysis, quantity: Quantity, passage: Analysis, other: Quantity) -> float:
-    ours, theirs = _surroundings(claim, quantity), _surroundings(passage, other)
-    if not ours or not theirs:
-        return 0.0
-    total = 0.0
-    for rank, word in enumerate(ours):
-        best = max(
-            ((grade if (grade := likeness(word, near)) > OPPOSITE else 0.0) / (1 + 0.15 * abs(rank - place)))
-            for place, near in enumerate(theirs)
+def _belonging(alignment: Alignment, quantity: Quantity, other: Quantity) -> float:
+    """How well the claim's words around a figure are those around a figure of the passage, 0 to 1."""
+    claim, passage = alignment.claim, alignment.passage
+    ours, theirs = _pull(claim, quantity), _pull(passage, other)
+    total = got = 0.0
+    for i, pull in ours.items():
+        word = claim.words[i]
+        if word.key in lexicon.SELF:
+            continue
+        weight = pull * word.weight
+        total += weight
+        got += weight * max(
+            (grade * near for j, near in theirs.items() if (grade := likeness(word, passage.words[j])) > OPPOSITE),
+            default=0.0,
         )
-        total += best * (1 + word.name) / (rank + 1)
-    return total / sum((1 + word.name) / (rank + 1) for rank, word in enumerate(ours))
+    return got / total if total else 0.0
 
 
 def _counterpart(alignment: Alignment, quantity: Quantity, rivals: Sequence[Quantity]) -> Quantity | None:
     """The passage's figure that stands where the claim has `quantity`."""
-    if not rivals:
-        return None
-    scored = [(_context_likeness(alignment.claim, quantity, alignment.passage, other), other) for other in rivals]
-    best, other = max(scored, key=lambda pair: pair[0])
-    return other if best >= 0.3 else None
+    scored = [(_belonging(alignment, quantity, other), rank, other) for rank, other in enumerate(rivals)]
+    best, _, other = max(scored, default=(0.0, 0, None))
+    return other if best >= _TAKEN else None
 
 
 def _stolen(
     alignment: Alignment, quantity: Quantity, alike: Sequence[Quantity], rivals: Sequence[Quantity]
 ) -> Quantity | None:
     """The figure that stands in this place, when the claim's figure stands in the passage for something else."""
-    claim, passage = alignment.claim, alignment.passage
-    ours = max(_context_likeness(claim, quantity, passage, other) for other in alike)
-    best, rival = max(
-        ((_context_likeness(claim, quantity, passage, other), other) for other in rivals), key=lambda pair: pair[0]
-    )
-    if any(agrees(rival, other) for other in claim.quantities):  # both figures are there: are they swapped?
-        return rival if best - ours >= 0.2 and best >= 0.45 else None
-    return rival if best - ours >= 0.25 and best >= 0.5 else None
+    mine, _, place = max((_belonging(alignment, quantity, other), -rank, other) for rank, other in enumerate(alike))
+    for rival in rivals:
+        lead = _belonging(alignment, quantity, rival) - mine
+        partner = next((other for other in alignment.claim.quantities if agrees(other, rival)), None)
+        if partner is not None:  # the claim has both figures: exchanged?
+            lead += _belonging(alignment, partner, place) - _belonging(alignment, partner, rival)
+        if lead >= (_MARGIN if partner is None else 2 * _MARGIN):
+            return rival
+    return None
 
 
 # Names
@@ -157,7 +194,7 @@ def _names(alignment: Alignment, context: Context) -> Iterator[Failure]:
             yield Failure(Kind.NAME, word.text, f"“{word.text}”: the source speaks of “{rival.text}”", True)
         elif word.key in context.own:
             rivals = [other for other in passage.names if other.key not in {name.key for name in claim.names}]
-            subject = _subject_name(passage)
+            subject = _subject_name(alignment)
             if (
                 subject is not None
                 and subject.key not in context.own
@@ -176,9 +213,16 @@ def _is_subject(analysis: Analysis, word: Word) -> bool:
     return len(before) <= 2
 
 
-def _subject_name(analysis: Analysis) -> Word | None:
-    """The name among the first content words of a passage."""
-    return next((analysis.words[i] for i in analysis.content[:2] if analysis.words[i].name), None)
+def _subject_name(alignment: Alignment) -> Word | None:
+    """The name among the first content words of the clause that the claim agrees with most."""
+    passage = alignment.passage
+    clauses = [_clause_of(passage, j) for j in range(len(passage.words))]
+    agreeing = [clauses[j] for j in alignment.pairs.values()]
+    if not agreeing:
+        return None
+    main = max(set(agreeing), key=lambda clause: (agreeing.count(clause), -clause))
+    first = [passage.words[j] for j in passage.content if clauses[j] == main][:3]
+    return next((word for word in first if word.name), None)
 
 
 # Negation and direction
@@ -200,26 +244,86 @@ def _negation(alignment: Alignment) -> Iterator[Failure]:
         if not scope.strict or any(j in crossed_back for j in scope.words):
             continue
         matched = [j for j in scope.words if j in back]
-        if matched and matched[0] in scope.words[:2] and not any(back[j] in claim.negated for j in matched[:3]):
+        head = scope.words[1:2] if passage.words[scope.words[0]].text.endswith("ly") else ()
+        if matched and matched[0] in (scope.words[0], *head) and not any(back[j] in claim.negated for j in matched[:3]):
             part = claim.words[back[matched[0]]].text
             denied = f"{scope.negator} … {passage.words[matched[0]].text}"
             yield Failure(Kind.NEGATION, part, f"“{part}”: the source denies this (“{denied}”)", True)
 
 
-def _direction(alignment: Alignment) -> Iterator[Failure]:
+def _direction(alignment: Alignment, related: Relations) -> Iterator[Failure]:
     claim, passage = alignment.claim, alignment.passage
     for i, j in alignment.opposites:
         one, other = claim.words[i], passage.words[j]
         if (i in claim.negated) != (j in passage.negated):
             continue  # "not higher" for "lower"
-        if one.key in passage.parts and other.key in claim.parts and (i, j) not in alignment.tight:
-            continue  # both words are in both, in another order: `roles` tells
+        if related.straight and (one.key in related.words or other.key in related.words):
+            continue  # "A is faster than B" for "B is slower than A"
+        if (
+            one.key in passage.parts
+            and other.key in claim.parts
+            and (related.straight or (i, j) not in alignment.tight)
+        ):
+            continue  # both words are in both, in another order
         yield Failure(Kind.DIRECTION, one.text, f"“{one.text}”: the source says “{other.text}”", True)
 
 
-def _roles(alignment: Alignment) -> Iterator[Failure]:
-    if (found := swapped(alignment)) is not None:
-        yield Failure(Kind.ROLES, found, f"“{found}”: in the source it is the other way round", True)
+def _roles(related: Relations) -> Iterator[Failure]:
+    if related.crossed:
+        yield Failure(
+            Kind.ROLES, related.crossed, f"“{related.crossed}”: in the source it is the other way round", True
+        )
+
+
+def _binding(alignment: Alignment) -> Iterator[Failure]:
+    """What the claim says of its first name, the passage says in a clause without it, of a name of its own."""
+    claim, passage, pairs = alignment.claim, alignment.passage, alignment.pairs
+    subject = _first_names(claim)
+    clause = [_clause_of(passage, j) for j in range(len(passage.words))]
+    if not subject or not clause or not clause[-1]:
+        return
+    where = [{clause[j] for j, word in enumerate(passage.words) if word.key == claim.words[i].key} for i in subject]
+    homes = set.intersection(*where)
+    weight: dict[int, float] = {}
+    first: dict[int, int] = {}
+    for i, j in pairs.items():
+        word = claim.words[i]
+        if i in subject or not word.content or word.key in lexicon.SELF:
+            continue
+        spots = {clause[k] for k, other in enumerate(passage.words) if other.key == passage.words[j].key}
+        if len(spots) == 1:
+            weight[clause[j]] = weight.get(clause[j], 0.0) + word.weight
+            first[clause[j]] = min(first.get(clause[j], j), j)
+    at_home = max((weight.get(home, 0.0) for home in homes), default=0.0)
+    keys = {word.key for word in claim.words}
+    for other, total in weight.items():
+        if not homes or other in homes or total < 2 or total <= 2 * at_home:
+            continue
+        before = [w for j, w in enumerate(passage.words) if clause[j] == other and w.name and j < first[other]]
+        rival = next((word for word in before if word.key not in keys), None)
+        if rival is not None:
+            part = claim.words[subject[0]].text
+            yield Failure(Kind.NAME, part, f"“{part}”: the source says this of “{rival.text}”", True)
+            return
+
+
+def _first_names(claim: Analysis) -> list[int]:
+    """The first run of names in a claim."""
+    run: list[int] = []
+    for i, word in enumerate(claim.words):
+        if word.name and (not run or i == run[-1] + 1):
+            run.append(i)
+        elif run:
+            break
+    return run
+
+
+def _clause_of(passage: Analysis, index: int) -> int:
+    """Which clause a word is in, counted from 0; clauses end where a strong boundary stands."""
+    count = 0
+    for left, right in zip(passage.place[:index], passage.place[1 : index + 1], strict=True):
+        count += right - left >= STRONG
+    return count
 
 
 # Overreach
@@ -233,7 +337,10 @@ def _overreach(alignment: Alignment) -> Iterator[Failure]:
         lower = word.text.lower()
         if lower not in lexicon.OVERREACH or (index == 0 and _ENUMERATION.match(claim.text)):
             continue
-        if lower == "only" and index and claim.words[index - 1].text.lower() == "not":
+        if lower == "only" and (
+            (index and claim.words[index - 1].text.lower() == "not")
+            or any(word.figure for word in claim.words[index + 1 : index + 3])
+        ):
             continue
         if passage.raw & lexicon.overreach_alike(lower) or passage.keys & lexicon.overreach_alike(lower):
             continue

@@ -27,6 +27,7 @@ STRICT_NEGATORS = _words("negators")
 NEGATORS = STRICT_NEGATORS | _words("avoiders")
 HEDGES = _words("hedges")
 OVERREACH = _words("overreach")
+MARKED = _words("marked")
 
 
 @cache

@@ -11,81 +11,153 @@ from rag.grounding import lexicon
 from rag.grounding.alignment import OPPOSITE, Alignment, likeness
 from rag.grounding.analysis import Analysis, Word
 
-_COMPARATIVE = re.compile(
-    r"^(?:better|worse|higher|lower|faster|slower|larger|smaller|greater|fewer|less|more|stronger|weaker|easier|harder|"
-    r"longer|shorter|cheaper|safer|earlier|later|superior|inferior|rather|\w{3,}er)$",
-    re.IGNORECASE,
-)
-_TRANSITIVE = """outperform surpass exceed beat outdo dominate underperform trail replace inhibit activate cause induce
-    affect increase decrease reduce improve enhance suppress promote block regulate upregulate downregulate mediate
-    predict determine drive influence precede follow bind target stimulate produce trigger lead contain include
-    require enable prevent support contradict transmit infect generate convert transform extend generalize subsume
-    imply use combine"""
+_AHEAD = ("outperform", "surpass", "exceed", "beat", "outdo", "dominate", "better", "superior", "ahead", "above")
+_BEHIND = ("underperform", "trail", "lag", "worse", "inferior", "behind", "below")
+_ALONE = frozenset((*_AHEAD[:6], *_BEHIND[:3]))  # verbs; the rest need "than", "to", "of" or nothing after them
+_COMPARATIVE = re.compile(r"^(?:better|worse|less|more|fewer|superior|inferior|\w{3,}er)$", re.IGNORECASE)
+_NOT_COMPARATIVE = frozenset((
+    "rather", "other", "whether", "either", "neither", "transformer", "number", "paper", "layer", "under", "over",
+    "further", "however", "after", "never", "encoder", "decoder", "computer", "order", "user", "per",
+))  # fmt: skip
+_DIRECTED = (
+    "replace", "inhibit", "activate", "cause", "induce", "affect", "suppress", "promote", "block", "regulate",
+    "mediate", "predict", "drive", "influence", "precede", "follow", "stimulate", "trigger", "contain", "require",
+    "enable", "prevent", "contradict", "transmit", "infect", "generate", "transform", "subsume", "imply", "extend",
+)  # fmt: skip
 _BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "gets", "got", "get"))
+_BASELINE = re.compile(r"^(?:against|over|versus|vs|unlike|than)$", re.IGNORECASE)
 _BREAK = re.compile(r"[;:()]|\b(?:but|while|whereas|which|that|because|although|when|if)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """`agent` stands to `patient` in the relation `key`; both are the content words on that side."""
+    """`agent` stands to `patient` in the relation `axis`, or the other way round where `sign` is -1.
 
-    key: str
+    Both sides are content words, nearest first. A relation without an axis is "measured against".
+    """
+
+    axis: str
+    sign: int
     text: str
     agent: tuple[Word, ...]
     patient: tuple[Word, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """How a claim's relations compare with the passage's.
+
+    `straight`: one is there with the same roles, by the stems `words`. `crossed`: the text of one whose roles are
+    exchanged, or "".
+    """
+
+    straight: bool = False
+    crossed: str = ""
+    words: frozenset[str] = frozenset()
+
+
+def compared(alignment: Alignment) -> Relations:
+    """Look every relation of the claim up in the passage."""
+    theirs = list(relations(alignment.passage))
+    straight, crossed = False, ""
+    words: set[str] = set()
+    for ours in relations(alignment.claim) if theirs else ():
+        found = [(_compare(ours, other), other.axis) for other in theirs]
+        if same := [axis for outcome, axis in found if outcome == 1]:
+            straight = True
+            words.update((ours.axis, *same))
+        elif any(outcome == -1 for outcome, _ in found):
+            crossed = crossed or " ".join((_show(ours.agent), ours.text, _show(ours.patient)))
+    return Relations(straight, "" if straight else crossed, frozenset(words))
+
+
 def relations(analysis: Analysis) -> Iterator[Relation]:
     """The asymmetric relations of a sentence, passives turned round."""
     words = analysis.words
-    verbs = _verbs()
     for index, word in enumerate(words):
         lower = word.text.lower()
-        if word.key in verbs and not word.name:
+        if (word.key in _stems(_DIRECTED) or word.key in _stems(tuple(_ALONE))) and not word.name:
+            yield from _verb(analysis, index)
+        elif lower == "than" and not word.figure:
+            yield from _than(analysis, index)
+        elif lower in ("superior", "inferior", "ahead", "behind", "above", "below"):
             agent, patient = _side(analysis, index, -1), _side(analysis, index, 1)
-            if _passive(words, index):
-                by = next(
-                    (k for k in range(index + 1, min(index + 4, len(words))) if words[k].text.lower() == "by"), None
-                )
-                if by is None:
-                    continue
-                agent, patient = _side(analysis, by, 1), agent
-            if agent and patient:
-                yield Relation(word.key, word.text, agent, patient)
-        elif lower == "than":
-            than = next(
-                (k for k in range(index - 1, max(index - 7, -1), -1) if _COMPARATIVE.match(words[k].text)), None
-            )
-            if than is None:
-                continue
-            between = tuple(word for word in words[than + 1 : index] if word.content)
-            agent, patient = (*between[::-1], *_side(analysis, than, -1)), _side(analysis, index, 1)
-            if agent and patient:
-                yield Relation("than " + words[than].key, words[than].text + " than", agent, patient)
+            if agent and patient and not any(k.text.lower() == "than" for k in words[index : index + 4]):
+                yield Relation(word.key, _sign(word.key), word.text, agent, patient)
+        if _BASELINE.match(word.text):
+            before = tuple(other for other in words[:index] if other.name)
+            after = tuple(other for other in _side(analysis, index, 1) if other.name)
+            later = tuple(other for other in words[index:] if other.name and other not in after)
+            if after and (before or later):
+                yield Relation("", 1, word.text, (*before, *later), after)
 
 
-def swapped(alignment: Alignment) -> str | None:
-    """The claim's relation whose two sides are exchanged in the passage, as text; None when there is none."""
-    for ours in relations(alignment.claim):
-        for theirs in relations(alignment.passage):
-            if _same_relation(ours.key, theirs.key) and _crossed(ours, theirs):
-                return f"{_show(ours.agent)} {ours.text} {_show(ours.patient)}"
-    return None
+def _verb(analysis: Analysis, index: int) -> Iterator[Relation]:
+    words, word = analysis.words, analysis.words[index]
+    agent, patient = _side(analysis, index, -1), _side(analysis, index, 1)
+    if word.text.lower().endswith(("ed", "en", "t")) and any(
+        other.text.lower() in _BE for other in words[max(0, index - 3) : index]
+    ):
+        by = next((k for k in range(index + 1, min(index + 4, len(words))) if words[k].text.lower() == "by"), None)
+        if by is None:
+            return
+        agent, patient = _side(analysis, by, 1), agent
+    if agent and patient:
+        yield Relation(word.key, _sign(word.key), word.text, agent, patient)
 
 
-def _crossed(ours: Relation, theirs: Relation) -> bool:
+def _than(analysis: Analysis, index: int) -> Iterator[Relation]:
+    words = analysis.words
+    patient = _side(analysis, index, 1)
+    for k in range(index - 1, max(index - 9, -1), -1):
+        lower = words[k].text.lower()
+        if not _COMPARATIVE.match(lower) or lower in _NOT_COMPARATIVE:
+            continue
+        agent = (*(word for word in words[k + 1 : index][::-1] if word.content), *_side(analysis, k, -1))
+        axis, sign = words[k].key, _sign(words[k].key)
+        if lower in ("more", "less", "fewer") and k + 1 < index and words[k + 1].content:
+            axis, sign = words[k + 1].key, 1 if lower == "more" else -1
+        if agent and patient:
+            yield Relation(axis, sign, f"{words[k].text} … than", agent, patient)
+
+
+def _compare(ours: Relation, theirs: Relation) -> int:
+    """1 for the same roles, -1 for exchanged ones, 0 for nothing to say."""
+    sign = _same_axis(ours, theirs)
+    if not sign:
+        return 0
     agent, patient = _apart(ours.agent, ours.patient)
+    if sign < 0:
+        agent, patient = patient, agent
     other_agent, other_patient = _apart(theirs.agent, theirs.patient)
     straight = _overlap(agent, other_agent), _overlap(patient, other_patient)
     crossed = _overlap(agent, other_patient), _overlap(patient, other_agent)
+    if (straight[0] >= 0.5 or straight[1] >= 0.67) and sum(straight) > sum(crossed):
+        return 1
     if min(crossed) >= 0.5 and max(straight) < 0.5:
-        return True
-    names = {word.key for word in ours.agent if word.name}
-    return (
-        bool(names & {word.key for word in other_patient if word.name})
-        and not names & {word.key for word in theirs.agent if word.name}
-        and not straight[1]
-    )
+        return -1
+    return -1 if max(crossed) >= 0.6 and sum(straight) == 0 else 0
+
+
+def _same_axis(ours: Relation, theirs: Relation) -> int:
+    if not ours.axis or not theirs.axis:
+        return int(ours.axis == theirs.axis)
+    sign = ours.sign * theirs.sign
+    generic = _stems((*_AHEAD, *_BEHIND, "well"))
+    if ours.axis == theirs.axis or (ours.axis in generic and theirs.axis in generic):
+        return sign
+    if lexicon.opposite(ours.axis, theirs.axis):
+        return -sign
+    return sign if lexicon.synonymous(ours.axis, theirs.axis) else 0
+
+
+def _sign(key: str) -> int:
+    return -1 if key in _stems(_BEHIND) else 1
+
+
+@cache
+def _stems(words: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(lexicon.stem(word) for word in words)
 
 
 def _apart(one: tuple[Word, ...], other: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
@@ -95,27 +167,8 @@ def _apart(one: tuple[Word, ...], other: tuple[Word, ...]) -> tuple[tuple[Word, 
     return left, right
 
 
-def _same_relation(one: str, other: str) -> bool:
-    if one == other:
-        return True
-    if one.startswith("than ") != other.startswith("than "):
-        return False
-    return lexicon.synonymous(one.removeprefix("than "), other.removeprefix("than "))
-
-
 def _show(words: tuple[Word, ...]) -> str:
-    return " ".join(word.text for word in words[:3])
-
-
-@cache
-def _verbs() -> frozenset[str]:
-    return frozenset(lexicon.stem(word) for word in _TRANSITIVE.split())
-
-
-def _passive(words: tuple[Word, ...], index: int) -> bool:
-    return words[index].text.lower().endswith(("ed", "en", "t")) and any(
-        words[k].text.lower() in _BE for k in range(max(0, index - 3), index)
-    )
+    return " ".join(word.text for word in sorted(words[:3], key=lambda word: word.start))
 
 
 def _side(analysis: Analysis, index: int, direction: int) -> tuple[Word, ...]:
@@ -127,7 +180,9 @@ def _side(analysis: Analysis, index: int, direction: int) -> tuple[Word, ...]:
         left, right = sorted((position, position - direction))
         if found and _BREAK.search(analysis.text[words[left].end : words[right].start]):
             break
-        if _BREAK.fullmatch(words[position].text):
+        if _BREAK.fullmatch(words[position].text) or (
+            words[position].text.lower() == "and" and analysis.text[words[position].start - 2] == ","
+        ):
             break
         if words[position].content:
             found.append(words[position])
@@ -140,5 +195,6 @@ def _overlap(ours: tuple[Word, ...], theirs: tuple[Word, ...]) -> float:
     one_names, other_names = [w for w in ours if w.name], [w for w in theirs if w.name]
     if one_names and other_names:
         ours, theirs = tuple(one_names), tuple(other_names)
+        return len({w.key for w in ours} & {w.key for w in theirs}) / min(len(ours), len(theirs))
     hits = sum(any(likeness(word, other) > OPPOSITE for other in theirs) for word in ours)
     return hits / min(len(ours), len(theirs)) if ours and theirs else 0.0
