@@ -40,6 +40,7 @@ def build(engine_or_factory: Engine | Callable[[], Engine], settings: Settings) 
     )
     library = Library(engines, settings)
     evaluations = Evaluations(engines, settings)
+    blocks: gr.Blocks
     with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, fill_height=True) as blocks:
         gr.HTML(_header(), elem_id="head", apply_default_css=False)
         with gr.Tabs(elem_id="tabs"):

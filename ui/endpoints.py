@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 import gradio as gr
+from gradio.events import api
 
 from rag.conversation import Turn
 from rag.errors import RagError
@@ -97,9 +98,9 @@ def add_endpoints(engines: Engines) -> None:
             return asdict(paper)
 
     options: dict[str, Any] = {"concurrency_limit": AT_ONCE, "concurrency_id": "programs"}
-    gr.api(ask, api_name="ask", **options)
-    gr.api(search, api_name="search", **options)
-    gr.api(get_paper, api_name="paper", **options)
+    api(ask, api_name="ask", **options)
+    api(search, api_name="search", **options)
+    api(get_paper, api_name="paper", **options)
 
 
 def _count(top_k: int) -> int:

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from rag.engine import Checked, Done, Event, Retrieved, Rewritten, Words
-
 from rag.answer import Answer, Reason, Refusal, Sentence, Timings
 from rag.conversation import Turn
+from rag.engine import Checked, Done, Event, Retrieved, Rewritten, Withdrawn, Words
 from rag.errors import ModelUnavailable, RagError
 from rag.retrieval import Filters
 
 log = logging.getLogger(__name__)
 
 BETWEEN_SNAPSHOTS = 0.06  # seconds: more often than this the eye does not see
+TO_STOP = 0.5  # seconds that the engine has to end by itself after a stop; a model may hold it for longer
 SIGN_OF_LIFE = 1.0  # seconds without an event after which the wait is shown again
 
 
@@ -34,10 +34,11 @@ class Asks(Protocol):
         question: str,
         *,
         history: Sequence[Turn] = (),
-        filters: Filters = ...,
+        filters: Filters | None = None,
         top_k: int | None = None,
         llm: str | None = None,
         unsupported: str | None = None,
+        stop: threading.Event | None = None,
     ) -> Iterator[Event]: ...
 
 
@@ -86,7 +87,7 @@ def answer_live(
     started = time.monotonic()
     worker.start()
     state = _State(question)
-    shown = 0.0
+    shown = stopped = 0.0
     try:
         while not state.done:
             try:
@@ -97,7 +98,9 @@ def answer_live(
             if event is not None:
                 state.take(event, now)
             elif stop.is_set():
-                state.stopped(now)
+                stopped = stopped or now
+                if now - stopped > TO_STOP:
+                    state.stopped(now)
             fresh = event is not None and (events.empty() or now - shown >= BETWEEN_SNAPSHOTS)
             if state.done or fresh or now - shown >= SIGN_OF_LIFE:
                 shown = now
@@ -123,14 +126,10 @@ def _pump(
             top_k=options.top_k or None,
             llm=options.llm or None,
             unsupported=options.unsupported or None,
+            stop=stop,
         )
         for event in stream:
             events.put(event)
-            if stop.is_set():
-                break
-        close = getattr(stream, "close", None)
-        if close:
-            close()
     except BaseException as error:  # told to the reader, not to the thread's stderr
         events.put(error)
 
@@ -157,6 +156,8 @@ class _State:
                 self.note = ""
             case Checked():
                 self.check(event.sentence)
+            case Withdrawn():
+                self.answer, self.words, self.note = replace(self.answer, sentences=()), "", "Thinking"
             case Done():
                 self.answer, self.words, self.note, self.done = event.answer, "", "", True
             case BaseException():

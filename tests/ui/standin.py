@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rag.engine import Checked, Done, Event, Retrieved, Rewritten, Words
-
 from rag.answer import Answer, Citation, Reason, Refusal, Sentence, Source, Timings, Verdict
 from rag.conversation import Turn
+from rag.engine import Checked, Done, Event, Retrieved, Rewritten, Words
 from rag.errors import ModelUnavailable
 from rag.papers import Paper
 from rag.retrieval import Filters
@@ -101,6 +101,7 @@ class Standin:
         top_k: int | None = None,
         llm: str | None = None,
         unsupported: str | None = None,
+        stop: threading.Event | None = None,
     ) -> Iterator[Event]:
         started = time.perf_counter()
         standalone = question
@@ -142,6 +143,8 @@ class Standin:
                 yield Words(word)
                 if "slow" in question:
                     time.sleep(0.05)
+                if stop is not None and stop.is_set():
+                    return
             yield Checked(sentence)
         sources = [replace(source, number=cited.get(source.paper.id)) for source in found]
         sources.sort(key=lambda source: (source.number is None, source.number or 0))

@@ -42,14 +42,18 @@
   const preferred = () =>
     store.get(localStorage, "theme") || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme(preferred()));
+  function keepTheme() {
+    const wanted = preferred();
+    if (document.body.classList.contains("dark") !== (wanted === "dark")) theme(wanted);
+  }
 
   /* -- drawers and the sheet --------------------------------------------------------------------------- */
   let opener = null;
   function drawer(name) {
-    const open = name && root.dataset.drawer !== name ? name : "";
+    const open = name && root.dataset.open !== name ? name : "";
     if (open) opener = document.activeElement;
-    if (open) root.dataset.drawer = open;
-    else delete root.dataset.drawer;
+    if (open) root.dataset.open = open;
+    else delete root.dataset.open;
     for (const button of all("[data-drawer]")) button.setAttribute("aria-expanded", String(button.dataset.drawer === open));
     if (open) setTimeout(() => find(`#drawer-${open} button, #drawer-${open} input, #drawer-${open} textarea`)?.focus(), 60);
     else if (opener) opener.focus();
@@ -234,8 +238,10 @@
       const item = button.closest("li");
       const box = make("input", { value: button.dataset.name, maxLength: 80, className: "rename" });
       box.setAttribute("aria-label", "New name");
+      let finished = false; // removing the box takes the focus from it, which ends it too
       const done = (keep) => {
-        if (!box.isConnected) return;
+        if (finished) return;
+        finished = true;
         box.remove();
         if (keep) trigger(event, { action: "rename", conversation: button.dataset.rename, name: box.value });
       };
@@ -290,7 +296,7 @@
     const button = click.target.closest("[data-drawer], [data-close], #theme, #new");
     if (!button) {
       for (const menu of all("details.export[open]")) if (!menu.contains(click.target)) menu.open = false;
-      if (root.dataset.drawer && !click.target.closest(".drawer")  && !click.target.closest("[role=listbox], .options")) drawer("");
+      if (root.dataset.open && !click.target.closest(".drawer")  && !click.target.closest("[role=listbox], .options")) drawer("");
       return;
     }
     if (button.id === "theme") {
@@ -312,7 +318,7 @@
     }
     if (key.key === "Escape") {
       hideCard();
-      if (root.dataset.drawer) drawer("");
+      if (root.dataset.open) drawer("");
       else if (root.dataset.sheet || panel?.contains(document.activeElement)) { sheet(false); lastCite?.focus(); }
     }
   });
@@ -349,6 +355,7 @@
   };
   document.addEventListener("DOMContentLoaded", () => {
     theme(preferred());
+    new MutationObserver(keepTheme).observe(document.body, { attributes: true, attributeFilter: ["class"] });
     document.body.append(card, notice);
   });
 })();
