@@ -205,10 +205,6 @@ class _Asking:
         if self.standalone != self.question:
             yield Rewritten(self.standalone)
         self.ranking = self.engine.retriever.search(self.standalone, top_k=top_k, filters=filters)
-        if evidence_order is not None:
-            hits = self.ranking.hits
-            order = [rank for rank in evidence_order if rank < len(hits)]
-            self.ranking = replace(self.ranking, hits=tuple(hits[rank] for rank in order))
         self.retrieval_seconds = time.monotonic() - self.started
         if not self.ranking.allowed:
             yield self.refuse(
@@ -219,6 +215,10 @@ class _Asking:
         if not self.ranking.hits or not is_answerable(self.ranking, self.engine.encode):
             yield self._not_here()
             return
+        if evidence_order is not None:  # only what the writer sees: whether to answer rests on the true ranks
+            hits = self.ranking.hits
+            order = [rank for rank in evidence_order if rank < len(hits)]
+            self.ranking = replace(self.ranking, hits=tuple(hits[rank] for rank in order))
         if self.model.llm is None:
             yield from self._extract(self.ranking)
         else:
