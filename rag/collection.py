@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -39,8 +43,18 @@ class ChunkHit:
     similarity: float
 
 
+@dataclass(eq=False)
+class _Connection:
+    """A client with the collection it opened, and how many calls are using it now."""
+
+    client: Client
+    chunks: ChromaCollection | None = None
+    users: int = 0
+    retired: bool = False
+
+
 class Collection:
-    """One connection to the Chroma collection.
+    """The Chroma collection of one store; its connection is opened on first use. Safe to use from several threads.
 
     `fingerprint` names the embedding model whose vectors it may hold; it is asked for when the collection is opened.
     Raises StoreDamaged when the folder cannot be opened, ServerUnavailable when the server does not answer,
@@ -50,8 +64,8 @@ class Collection:
     def __init__(self, settings: Settings, fingerprint: Callable[[], str]) -> None:
         self._settings = settings
         self._fingerprint = fingerprint
-        self._client: Client | None = None
-        self._chunks: ChromaCollection | None = None
+        self._lock = threading.Lock()
+        self._connection: _Connection | None = None
 
     @property
     def where(self) -> str:
@@ -68,11 +82,11 @@ class Collection:
                 ids.append(chunk_id(paper.id, version, index))
                 documents.append(chunk.text)
                 metadatas.append(_metadata(paper, chunk, whole=index == 0))
-        with self._errors():
-            step = self._open().get_max_batch_size()
+        with self._connected() as connection:
+            step = connection.client.get_max_batch_size()
             for start in range(0, len(ids), step):
                 part = slice(start, start + step)
-                self._collection().upsert(
+                self._chunks(connection).upsert(
                     ids=ids[part],
                     embeddings=vectors[part],
                     documents=documents[part],
@@ -80,17 +94,17 @@ class Collection:
                 )
 
     def delete(self, ids: Sequence[str]) -> None:
-        with self._errors():
-            step = self._open().get_max_batch_size()
+        with self._connected() as connection:
+            step = connection.client.get_max_batch_size()
             for start in range(0, len(ids), step):
-                self._collection().delete(ids=list(ids[start : start + step]))
+                self._chunks(connection).delete(ids=list(ids[start : start + step]))
 
     def nearest(self, vector: Vectors, count: int, among: Sequence[str] | None = None) -> list[ChunkHit]:
         """The `count` chunks nearest to the vector (shape (dimension,)), best first; `among` limits to these chunks."""
         if count <= 0 or (among is not None and not among):
             return []
-        with self._errors():
-            result = self._collection().query(
+        with self._connected() as connection:
+            result = self._chunks(connection).query(
                 query_embeddings=vector[np.newaxis, :],
                 n_results=count,
                 ids=list(among) if among is not None else None,
@@ -103,8 +117,8 @@ class Collection:
         ]
 
     def count(self) -> int:
-        with self._errors():
-            return int(self._collection().count())
+        with self._connected() as connection:
+            return int(self._chunks(connection).count())
 
     def ids(self) -> Iterator[str]:
         """The ids of all chunks."""
@@ -123,31 +137,62 @@ class Collection:
 
     def clear(self) -> None:
         """Delete everything, so that it can be built anew."""
-        with self._errors():
-            if self._settings.chroma_collection in {item.name for item in self._open().list_collections()}:
-                self._open().delete_collection(self._settings.chroma_collection)
-        self._chunks = None
+        with self._connected() as connection:
+            if self._settings.chroma_collection in {item.name for item in connection.client.list_collections()}:
+                connection.client.delete_collection(self._settings.chroma_collection)
+            connection.chunks = None
 
     def close(self) -> None:
-        """Let go of the connection; the next call opens it again, and then sees what other processes wrote."""
-        if self._client is not None:
-            self._client.close()
-        self._client = self._chunks = None
+        """Let go of the connection once no call uses it; the next call opens another, and sees what others wrote."""
+        with self._lock:
+            connection, self._connection = self._connection, None
+            unused = connection is not None and connection.users == 0
+            if connection is not None:
+                connection.retired = True
+        if connection is not None and unused:
+            connection.client.close()
 
     def _pages(self, include: list[Any]) -> Iterator[Any]:
         offset = 0
         while True:
-            with self._errors():
-                page = self._collection().get(limit=_READ_BATCH, offset=offset, include=include)
+            with self._connected() as connection:
+                page = self._chunks(connection).get(limit=_READ_BATCH, offset=offset, include=include)
             if not page["ids"]:
                 return
             yield page
             offset += len(page["ids"])
 
-    def _collection(self) -> ChromaCollection:
-        if self._chunks is None:
+    @contextmanager
+    def _connected(self) -> Iterator[_Connection]:
+        """The connection, kept open during the block; what Chroma raises becomes one line with what to do."""
+        connection = None
+        try:
+            with self._lock:
+                if self._connection is None:
+                    self._connection = _Connection(_client(self._settings))
+                connection = self._connection
+                connection.users += 1
+            yield connection
+        except BaseException as error:
+            if isinstance(error, RagError) or not _is_chromas(error):
+                raise
+            self.close()
+            raise self._readable(error) from error
+        finally:
+            if connection is not None:
+                self._release(connection)
+
+    def _release(self, connection: _Connection) -> None:
+        with self._lock:
+            connection.users -= 1
+            last = connection.retired and connection.users == 0
+        if last:
+            connection.client.close()
+
+    def _chunks(self, connection: _Connection) -> ChromaCollection:
+        if connection.chunks is None:
             wanted = self._fingerprint()
-            chunks = self._open().get_or_create_collection(
+            chunks = connection.client.get_or_create_collection(
                 self._settings.chroma_collection,
                 configuration={"hnsw": {"space": "cosine", "ef_search": 200}},
                 metadata={"fingerprint": wanted},
@@ -159,42 +204,25 @@ class Collection:
                     f"the collection in {self.where} was made with the embedding model {found}, not {wanted}",
                     hint="rag rebuild embeds every paper anew; or set RAG_EMBED_MODEL back; nothing was changed",
                 )
-            self._chunks = chunks
-        return self._chunks
+            connection.chunks = chunks
+        return connection.chunks
 
-    def _open(self) -> Client:
-        if self._client is None:
-            self._client = _client(self._settings)
-        return self._client
-
-    def _errors(self) -> _ReadableErrors:
-        return _ReadableErrors(self)
-
-
-class _ReadableErrors:
-    """Turns what Chroma raises into one line that says where and what to do."""
-
-    def __init__(self, collection: Collection) -> None:
-        self._collection = collection
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if error is None or isinstance(error, RagError) or not isinstance(error, Exception):
-            return
-        self._collection.close()
-        where = self._collection.where
+    def _readable(self, error: BaseException) -> RagError:
         first_line = (str(error) or type(error).__name__).splitlines()[0][:200]
-        if where.startswith("http"):
-            raise ServerUnavailable(
-                f"the Chroma server at {where} failed: {first_line}",
+        if self._settings.chroma_url:
+            return ServerUnavailable(
+                f"the Chroma server at {self.where} failed: {first_line}",
                 hint="is it running? `chroma run --host 127.0.0.1 --port 8000 --path DIR` starts one",
-            ) from error
-        raise StoreDamaged(
-            f"the collection in {where} cannot be used: {first_line}",
+            )
+        return StoreDamaged(
+            f"the collection in {self.where} cannot be used: {first_line}",
             hint="rag rebuild makes it anew from the catalogue; the damaged folder is kept",
-        ) from error
+        )
+
+
+def _is_chromas(error: BaseException) -> bool:
+    """Whether it is a failure and no interruption; a panic of Chroma's Rust core is no Exception to Python."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def _client(settings: Settings) -> Client:
@@ -206,7 +234,7 @@ def _client(settings: Settings) -> Client:
     if not settings.chroma_url:
         settings.chroma_path.mkdir(parents=True, exist_ok=True)
         local = chromadb.PersistentClient(
-            str(settings.chroma_path), settings=ChromaSettings(anonymized_telemetry=False), **place
+            _spelling(settings.chroma_path), settings=ChromaSettings(anonymized_telemetry=False), **place
         )
         return cast("Client", local)
     address = urlsplit(settings.chroma_url if "://" in settings.chroma_url else f"http://{settings.chroma_url}")
@@ -221,6 +249,12 @@ def _client(settings: Settings) -> Client:
         **place,
     )
     return cast("Client", remote)
+
+
+def _spelling(folder: Path) -> str:
+    """The folder, spelt as nobody else does: all clients of one spelling share one cached index in this process, and
+    none would see what other processes wrote as long as another is open."""
+    return str(folder) + "".join("/." if bit == "1" else "/" for bit in f"{secrets.randbits(48):b}")
 
 
 def _metadata(paper: Paper, chunk: Chunk, *, whole: bool) -> dict[str, Any]:
