@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from eval.terminal import bar, gate, whole
 
 if TYPE_CHECKING:
     from eval.runs import Run
@@ -62,12 +62,12 @@ def run(
     request = Request(
         question_set, judge, system, corpus, limit, half, jobs, shuffle_evidence, repeat, seed, fresh, out
     )
-    with _bar("asking") as progress:
+    with bar("asking") as progress:
         result = evaluate(settings, request, progress=progress)
     typer.echo(markdown(result))
     typer.echo(kinds_markdown(result))
     typer.echo(f"{result.folder / 'report.html'}")
-    _gate(broken_gates(result, gates))
+    gate(broken_gates(result, gates))
 
 
 @app.command()
@@ -98,7 +98,7 @@ def judges(
     for name in judge.split(","):
         chosen = CachedJudge(make_judge(name.strip(), settings), cache)
         for file, items in pairs:
-            with _bar(f"{chosen.name} on {file.name}") as progress:
+            with bar(f"{chosen.name} on {file.name}") as progress:
                 results.append(
                     agreement(
                         chosen, items, data=file.name.split(".")[0], progress=lambda done, of: progress(done, of, 0)
@@ -144,7 +144,7 @@ def report(
     file.write_text(html(result, compared(_run(against), result) if against else None), encoding="utf-8")
     typer.echo(markdown(result) + "\n" + kinds_markdown(result))
     typer.echo(f"{file}")
-    _gate(broken_gates(result, gates))
+    gate(broken_gates(result, gates))
 
 
 @app.command("list")
@@ -176,8 +176,8 @@ def sweep(
 
     rows = []
     for model in (item.strip() for item in llm.split(",")):
-        for papers in (_whole(item) for item in top_k.split(",")):
-            with _bar(f"{model}, {papers} papers") as progress:
+        for papers in (whole(item) for item in top_k.split(",")):
+            with bar(f"{model}, {papers} papers") as progress:
                 request = Request(question_set, judge, corpus=corpus, limit=limit, jobs=jobs, seed=seed)
                 result = evaluate(_settings(llm=model, top_k=papers), request, progress=progress)
             rows.append(({"model": result.about["model"], "papers": str(papers)}, result))
@@ -212,7 +212,7 @@ def generate(
     store.close()
     dropped: list[Dropped] = []
     made = []
-    with _bar("drafting") as progress:
+    with bar("drafting") as progress:
         for question in drafts(papers, model, count, seed=seed, say=dropped.append):
             made.append(question)
             progress(len(made), count, len(dropped))
@@ -231,7 +231,7 @@ def speed(
     """Ingest, sync, retrieval, cold start, memory and size, beside LlamaIndex's pipeline and bare encoding."""
     from eval.speed import measure, table, to_json
 
-    with _bar("measuring") as progress:
+    with bar("measuring") as progress:
         result = measure(_settings(), corpus=corpus, papers=papers, questions=questions, peer=peer, progress=progress)
     typer.echo(to_json(result) if json else table(result))
 
@@ -247,7 +247,7 @@ def retrieval(
 
     results = run_all(folders, floors=parse_floors(floor or []))
     typer.echo(to_json(results) if json else table(results))
-    _gate(
+    gate(
         [
             f"{item.name}: {name} {item.scores[name]:.3f} < {bound}"
             for item in results
@@ -274,37 +274,6 @@ def _run(name: str) -> Run:
     if not (folders := list_runs(root)):
         raise InputError(f"there is no evaluation in {root} yet", hint="rag eval run --set sample")
     return load(folders[0])
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is no whole number", param_hint="--top-k") from None
-
-
-def _gate(broken: list[str]) -> None:
-    if broken:
-        typer.echo("below the bounds: " + "; ".join(broken), err=True)
-        raise typer.Exit(1)
-
-
-@contextmanager
-def _bar(what: str) -> Iterator[Callable[[int, int, int], None]]:
-    """A progress bar on stderr where that is a terminal; it takes (done, all, failed)."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task(what, total=None)
-
-        def update(done: int, of: int, failed: int) -> None:
-            lost = f" ({failed} failed)" if failed else ""
-            bar.update(task, completed=done, total=of, description=what + lost)
-
-        yield update
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -12,21 +12,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from eval.runner import Progress, peak_memory_mb
+from eval.runner import Progress
 from eval.systems import SAMPLE
-from rag.errors import InputError, RagError
+from rag.errors import InputError
 from rag.papers import Paper
-from rag.settings import Settings, load_settings
+from rag.settings import Settings
 
 ROUNDS = 2
-TOP_K = 5
-_WARM_UP = ["a sentence to warm up with"] * 32
 
 _COLD = """
 from rag.engine import Engine
@@ -163,7 +159,7 @@ def _papers(corpus: Path | None, count: int) -> list[Paper]:
 
 
 def _run(name: str, data: Path, file: Path, questions: int, settings: Settings) -> dict[str, Any]:
-    command = [sys.executable, "-m", "eval.speed", name, str(data), str(file), str(questions)]
+    command = [sys.executable, "-m", "eval.contestants", name, str(data), str(file), str(questions)]
     command += [settings.embed_model, settings.embed_precision]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
     if done.returncode:
@@ -192,110 +188,5 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))}
 
 
-# The contestants; each prints one line of JSON.
-
-
-def _ours(data: Path, papers: Sequence[Paper], questions: int, settings: Settings) -> dict[str, Any]:
-    from rag.retrieval import Retriever
-    from rag.store import Store
-
-    store = Store(settings)
-    store.embedder.encode(_WARM_UP)
-    seconds = _timed(lambda: store.sync("speed", papers))
-    no_change = _timed(lambda: store.sync("speed", papers))
-    retriever = Retriever(store)
-    asked = [paper.label for paper in papers[:questions]]
-    encode = store.embedder.encode_question
-    for text in asked[:3]:
-        retriever.search(text, top_k=TOP_K)
-    pairs = [(_timed(partial(retriever.search, text, top_k=TOP_K)), _timed(partial(encode, text))) for text in asked]
-    searches, embeddings = sorted(pair[0] for pair in pairs), sorted(pair[1] for pair in pairs)
-    precision = store.embedder.precision
-    store.close()
-    return {
-        "seconds": seconds,
-        "no_change": no_change,
-        "search_median_ms": 1000 * searches[len(searches) // 2],
-        "search_p95_ms": 1000 * searches[int(0.95 * (len(searches) - 1))],
-        "embed_median_ms": 1000 * embeddings[len(embeddings) // 2],
-        "precision": precision,
-        "store_mb": _folder_mb(data),
-    }
-
-
-def _bare(data: Path, papers: Sequence[Paper], questions: int, settings: Settings) -> dict[str, Any]:
-    """The same chunks through SentenceTransformer.encode at the same precision, and nothing else."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-
-    from rag.chunks import chunk_papers
-    from rag.embedding import Embedder
-
-    embedder = Embedder(settings.embed_model, settings.embed_precision)
-    texts = [chunk.text for some in chunk_papers(papers, embedder.token_counts, embedder.window) for chunk in some]
-    dtype = torch.bfloat16 if embedder.precision == "bf16" else torch.float32
-    model = SentenceTransformer(_weights(settings), device="cpu", model_kwargs={"dtype": dtype})
-    model.encode(_WARM_UP)
-    return {"seconds": _timed(lambda: model.encode(texts, show_progress_bar=False)), "chunks": len(texts)}
-
-
-def _peer(data: Path, papers: Sequence[Paper], questions: int, settings: Settings) -> dict[str, Any]:
-    """LlamaIndex as its documentation shows it: documents → VectorStoreIndex over ChromaVectorStore."""
-    import chromadb
-    from chromadb.config import Settings as ChromaSettings
-    from llama_index.core import Document, StorageContext, VectorStoreIndex
-    from llama_index.embeddings.huggingface import HuggingFaceEmbedding
-    from llama_index.vector_stores.chroma import ChromaVectorStore
-
-    embedding = HuggingFaceEmbedding(model_name=_weights(settings))
-    embedding.get_text_embedding_batch(_WARM_UP)
-    client = chromadb.PersistentClient(str(data), ChromaSettings(anonymized_telemetry=False))
-    context = StorageContext.from_defaults(
-        vector_store=ChromaVectorStore(chroma_collection=client.create_collection("abstracts"))
-    )
-    documents = [Document(text=paper.abstract, metadata={"title": paper.title}) for paper in papers]
-
-    def index() -> None:
-        VectorStoreIndex.from_documents(documents, storage_context=context, embed_model=embedding)
-
-    return {"seconds": _timed(index), "store_mb": _folder_mb(data)}
-
-
-def _weights(settings: Settings) -> str:
-    from rag.embedding import PACKAGED, packaged_folder, quiet_hub
-
-    quiet_hub(offline=True)
-    return str(packaged_folder()) if settings.embed_model == PACKAGED else settings.embed_model
-
-
-def _timed(action: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
-
-
-def _folder_mb(folder: Path) -> float:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
-
-
 def _show(value: float | None, digits: int = 1) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
-
-
-def _main(arguments: Sequence[str]) -> None:
-    name, data, file, questions, model, precision = arguments
-    settings = load_settings(
-        data=Path(data), embed_model=model, embed_precision=precision, llm="extractive", chroma_url=""
-    )
-    rows = [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]
-    papers = [Paper(**{**row, "authors": tuple(row["authors"]), "keywords": tuple(row["keywords"])}) for row in rows]
-    contestant = {"ours": _ours, "bare": _bare, "peer": _peer}[name]
-    found = contestant(Path(data), papers, int(questions), settings)
-    sys.stdout.write(json.dumps({**found, "memory": peak_memory_mb()}) + "\n")
-
-
-if __name__ == "__main__":
-    try:
-        _main(sys.argv[1:])
-    except (RagError, ImportError) as error:
-        raise SystemExit(f"{type(error).__name__}: {error}") from error

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from planted import Scripted, truthful
 
+from eval.cache import code_hash
 from eval.dataset import Exchange, Question, QuestionSet
 from eval.judges import LocatedJudge
 from eval.runner import Plan, run
@@ -240,6 +241,7 @@ def test_killed_it_goes_on_where_it_was(settings: Settings, questions: QuestionS
             break
     process.send_signal(signal.SIGKILL)
     process.wait()
+    code_hash.cache_clear()  # the source may have been edited since this process began
     result = run(Plan(questions), system, Yes(), settings)
     assert len(result.rows) == len(questions.questions)
     assert system.asked <= len(questions.questions) - 8
