@@ -39,7 +39,7 @@ def build(engine_or_factory: Engine | Callable[[], Engine], settings: Settings) 
         settings,
     )
     library = Library(engines, settings)
-    evaluations = Evaluations(engines, settings)
+    evaluations = Evaluations(settings)
     blocks: gr.Blocks
     with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, fill_height=True) as blocks:
         gr.HTML(_header(), elem_id="head", apply_default_css=False)
@@ -48,11 +48,12 @@ def build(engine_or_factory: Engine | Callable[[], Engine], settings: Settings) 
                 chat.build()
             with gr.Tab("Library", id="library") as library_tab:
                 library.build()
-            with gr.Tab("Evaluations", id="evaluations"):
+            with gr.Tab("Evaluations", id="evaluations") as evaluations_tab:
                 evaluations.build()
         add_endpoints(engines)  # before the page's own events, so that the names are free
         chat.connect(blocks)
         library.connect(blocks, library_tab, chat.question)
+        evaluations.connect(evaluations_tab)
     engines.warm()
     return blocks
 

@@ -34,11 +34,11 @@ class Engines:
             return self._engine
 
     def warm(self) -> None:
-        """Open it in the background."""
+        """Open it in the background and let it search once, so that its models are there for the first question."""
         threading.Thread(target=self._try, daemon=True).start()
 
     def _try(self) -> None:
         try:
-            self.get()
+            self.get().search("warm up", top_k=1)
         except RagError:  # the first question says why
             return

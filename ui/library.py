@@ -15,8 +15,8 @@ from rag.store import Store
 from ui.engines import Engines
 from ui.listing import Query, page
 from ui.render import Html, tag
-from ui.tables import details, progress, source_list, source_name, table
-from ui.uploads import PREFIX, SUFFIXES, Outcome, Progress, ingest
+from ui.tables import details, problem, progress, source_list, source_name, table
+from ui.uploads import SUFFIXES, Outcome, Progress, ingest
 
 _CONNECT = "window.askabstracts.connect(element, trigger, server, 'act');"
 _ORDERS = ("title", "year", "venue", "added")
@@ -85,7 +85,7 @@ class Library:
             store = self._store()
             return table(page(store.catalogue, query)), source_list(store.sources())
         except RagError as error:
-            return _problem(error), Html("")
+            return problem(error), Html("")
 
     def find(self, query: Query, words: str) -> tuple[Query, Html]:
         """The first page of what the words find."""
@@ -113,7 +113,7 @@ class Library:
             listed = store.catalogue.sources_of(paper_id)
             return query, table(page(store.catalogue, query), paper_id), details(paper, listed)
         except RagError as error:
-            return query, gr.skip(), _problem(error)
+            return query, gr.skip(), problem(error)
 
     def about(self, event: gr.EventData) -> str:
         """A question about the paper that is open."""
@@ -126,7 +126,7 @@ class Library:
         try:
             removed = self._store().remove_source(name)
         except RagError as error:
-            return query, *self.show(query), _problem(error)
+            return query, *self.show(query), problem(error)
         said = f"{source_name(name)}: {removed:,} paper{'' if removed == 1 else 's'} removed"
         return query, *self.show(query), tag("p", said, class_="report", role="status")
 
@@ -137,7 +137,7 @@ class Library:
         try:
             store = self._store()
         except RagError as error:
-            yield None, _problem(error), same, same
+            yield None, problem(error), same, same
             return
         for path in files or []:
             states.append(Progress(Path(path).name))
@@ -148,16 +148,3 @@ class Library:
 
     def _store(self) -> Store:
         return self._engines.get().store
-
-
-def _problem(error: RagError) -> Html:
-    return tag(
-        "div",
-        tag("p", error.message, class_="bad"),
-        tag("p", error.hint, class_="dim") if error.hint else None,
-        class_="report failed",
-        role="alert",
-    )
-
-
-__all__ = ["PREFIX", "Library"]

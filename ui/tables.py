@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from rag.catalogue import SourceCount
+from rag.errors import RagError
 from rag.papers import Paper
 from rag.store import SyncReport
 from ui.evidence import byline, paper_title
@@ -186,3 +187,14 @@ def _counts(one: SyncReport, several: bool) -> Html:
 
 def _count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def problem(error: RagError) -> Html:
+    """An error where a result would have been: what happened, and what to do."""
+    return tag(
+        "div",
+        tag("p", error.message, class_="bad"),
+        tag("p", error.hint, class_="dim") if error.hint else None,
+        class_="report failed",
+        role="alert",
+    )

@@ -34,7 +34,7 @@ _TRY = {
         "Add papers on this topic under Library.",
     ),
     Reason.MODEL_UNAVAILABLE: ("Answer without a model: sentences are then quoted from the abstracts.",),
-    Reason.NO_QUESTION: ("Ask about something the papers may report: a method, a result, a comparison.",),
+    Reason.NO_QUESTION: (),
 }
 
 
@@ -252,7 +252,11 @@ def _legend(answer: Answer) -> Html | None:
 
 
 def _notices(answer: Answer) -> Html | None:
-    return tag("div", (tag("p", notice) for notice in answer.notices), class_="notices") if answer.notices else None
+    return (
+        tag("div", (tag("p", sentence_case(notice)) for notice in answer.notices), class_="notices")
+        if answer.notices
+        else None
+    )
 
 
 def _refusal(answer: Answer, refusal: Refusal, number: int) -> Html:
@@ -260,14 +264,18 @@ def _refusal(answer: Answer, refusal: Refusal, number: int) -> Html:
         tag("li", tag("a", rich(source.paper.label), href="#evidence", role="button", class_="near", data_rank=rank))
         for rank, source in enumerate(answer.sources[:3], 1)
     ]
-    steps = [refusal.hint] if refusal.hint else list(_TRY[refusal.reason])
+    steps = [sentence_case(refusal.hint)] if refusal.hint else list(_TRY[refusal.reason])
+    if refusal.hint and refusal.reason is Reason.NOT_IN_ABSTRACTS:
+        steps.append(_TRY[refusal.reason][-1])
     without = refusal.reason is Reason.MODEL_UNAVAILABLE
     return tag(
         "div",
         tag("p", _TITLES[refusal.reason], class_="refusal-title"),
         tag("p", refusal.message, class_="refusal-message"),
         (tag("p", "Nearest papers", class_="small-head"), tag("ol", nearest, class_="nearest")) if nearest else None,
-        (tag("p", "What to try", class_="small-head"), tag("ul", (tag("li", step) for step in steps), class_="steps")),
+        (tag("p", "What to try", class_="small-head"), tag("ul", (tag("li", step) for step in steps), class_="steps"))
+        if steps
+        else None,
         _button("Answer without a model", "extractive", number, class_="plain") if without else None,
         class_="refusal",
         data_reason=refusal.reason.value,
@@ -314,6 +322,12 @@ _FORMATS = (("Markdown", "markdown"), ("BibTeX", "bibtex"), ("RIS", "ris"))
 
 def _button(label: str, action: str, number: int, class_: str = "tool", **attributes: str) -> Html:
     return tag("button", label, type="button", class_=class_, data_action=action, data_turn=number, **attributes)
+
+
+def sentence_case(text: str) -> str:
+    """`text` with a capital at its beginning, unless that is a command to be typed."""
+    first = text.split(" ", 1)[0]
+    return text if first in ("rag", "ollama", "pip") else text[:1].upper() + text[1:]
 
 
 def _plural(count: int, noun: str) -> str:
