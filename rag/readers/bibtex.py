@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 
 from bibtexparser.exceptions import ParserStateException
-from bibtexparser.middlewares.names import split_multiple_persons_names
 from bibtexparser.model import (
     DuplicateBlockKeyBlock,
     DuplicateFieldKeyBlock,
@@ -29,6 +28,7 @@ _PIECE = re.compile(r'\s*(?:"(?P<quoted>.*?)"|(?P<name>[^\s"{}#]+)|(?P<group>\{)
 _LOST_ENTRY = re.compile(
     r"^[ \t]*@?[ \t]*\w{1,30}\s{0,3}[{(]\s{0,9}[^\s,{}]{0,200}\s{0,9},[^@]{0,400}?\w\s{0,9}=\s{0,9}[\"{]", re.MULTILINE
 )
+_PERSONS_END = re.compile(r"\\.|[{}]|\s+and(?=\s)", re.IGNORECASE | re.DOTALL)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "title": ("title", "booktitle"),
@@ -82,12 +82,25 @@ def _paper(entry: Entry, strings: Mapping[str, str], text: Text, line: int) -> P
     }
     values["title"] = readable(fields.get("title") or fields.get("booktitle", ""), braces=True)
     people = fields.get("author") or fields.get("authors") or fields.get("editor", "")
-    names = [one_line(decode(name)) for name in split_multiple_persons_names(people)]
+    names = [one_line(decode(name)) for name in _people(people)]
     values["authors"] = [name for name in names if name != "others"]
     if str(values["venue"]) == fields.get("url") or str(values["venue"]).startswith(("http:", "https:")):
         values["venue"] = ""
     values["url"] = re.sub(r"^\\url\{(.*)\}$", r"\1", str(values["url"])) or _identifier(fields)
     return paper_of(values, source=text.name, line=line, encoding=text.encoding)
+
+
+def _people(text: str) -> list[str]:
+    """Names joined by "and" outside braces; an accent may be the first of a name."""
+    names: list[str] = []
+    depth = start = 0
+    for match in _PERSONS_END.finditer(text):
+        if match.group() in "{}":
+            depth = max(0, depth + (1 if match.group() == "{" else -1))
+        elif depth == 0 and not match.group().startswith("\\"):
+            names.append(text[start : match.start()])
+            start = match.end()
+    return [name for name in (*names, text[start:]) if name.strip()]
 
 
 def _identifier(fields: Mapping[str, str]) -> str:

@@ -16,7 +16,16 @@ _LETTER = r"\\(?:ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j|th|TH|dh|DH|dj|DJ|ng|NG)(?![A-
 _NAMED = r"\\text[a-z]+(?:\{\}|(?![A-Za-z{]))|\\l?dots(?:\{\}|(?![A-Za-z{]))"
 _ACCENT = re.compile("|".join((_SYMBOL_ACCENT, _LETTER_ACCENT, _LETTER, _NAMED)))
 _ESCAPE = re.compile(r"\\([%&_#$])")
-_MATH = re.compile(r"(?<![\\$])\$(?=[^\s$])((?:[^$\\]|\\.){1,300}?)(?<!\s)\$(?![\d$])|\\\((.{1,300}?)\\\)", re.DOTALL)
+MATH = re.compile(r"(?<![\\$])\$(?=[^\s$])((?:[^$\\]|\\.){1,300}?)(?<!\s)\$(?![\d$])|\\\((.{1,300}?)\\\)", re.DOTALL)
+_LITERAL = re.compile(
+    r"\\\\|\\text(backslash|braceleft|braceright|asciitilde|asciicircum|dollar)(?:\{\}|(?![A-Za-z{]))|\\([{}%&_#$])"
+)
+_LITERAL_NAMES = {
+    "backslash": "\\", "braceleft": "{", "braceright": "}", "asciitilde": "~", "asciicircum": "^", "dollar": "$",
+}  # fmt: skip
+# a character that was escaped, while the markup around it is taken off: Unicode's code points for internal use
+_HELD = {sign: chr(0xFDD0 + at) for at, sign in enumerate("\\{}~^$%&_#")}
+_RELEASED = str.maketrans({held: sign for sign, held in _HELD.items()})
 _MACRO = re.compile(r"\\([A-Za-z]+)\*?")
 _MACRO_TAIL = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\[\]]*\])?$")
 _LONGEST, _LONGEST_TITLE = 200_000, 20_000  # characters; more is no title or abstract, and is left as it stands
@@ -61,19 +70,25 @@ def readable(text: str, *, braces: bool = False) -> str:
 def _outside_math(text: str, prose: Callable[[str], str], formula: Callable[[str], str]) -> str:
     parts: list[str] = []
     at = 0
-    for match in _MATH.finditer(text):
+    for match in MATH.finditer(text):
         parts += prose(text[at : match.start()]), formula(match.group())
         at = match.end()
     return "".join((*parts, prose(text[at:])))
 
 
 def _decode_part(text: str, braces: bool) -> str:
-    text = _ACCENT.sub(lambda match: _snippet(match.group()), text)
     if braces:
-        text = _ESCAPE.sub(r"\1", _without_groups(text))
-        return re.sub(r"(?<=[^\W\d_.])~(?=\w)|(?<=\.)~(?=[A-Z])", " ", text)
+        text = _LITERAL.sub(_held, text)
+        text = _without_groups(_ACCENT.sub(lambda match: _snippet(match.group()), text))
+        return re.sub(r"(?<=[^\W\d_.])~(?=\w)|(?<=\.)~(?=[A-Z])", " ", text).translate(_RELEASED)
+    text = _ACCENT.sub(lambda match: _snippet(match.group()), text)
     text = re.sub(r"\{([^\W\d_])\}", r"\1", text) if "{" in text else text  # what was {\'e}
     return _ESCAPE.sub(r"\1", text)
+
+
+def _held(match: re.Match[str]) -> str:
+    name, sign = match.groups()
+    return _HELD[_LITERAL_NAMES[name] if name else sign] if name or sign else match.group()
 
 
 @cache
@@ -93,7 +108,7 @@ def _command_text(latex: str, *, math: bool = False) -> str:
     if (
         latex.count("{") != latex.count("}")
         or latex.count("{") > 200
-        or not all(map(_is_command, _MACRO.findall(latex)))
+        or not all(map(is_command, _MACRO.findall(latex)))
     ):
         return latex
     try:
@@ -104,7 +119,8 @@ def _command_text(latex: str, *, math: bool = False) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _is_command(name: str) -> bool:
+def is_command(name: str) -> bool:
+    """Whether LaTeX (or a usual package) has a command of that name."""
     return get_default_latex_context_db().get_macro_spec(name) is not None
 
 

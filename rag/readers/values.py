@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from rag.names import Name, joined_name
+
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d|21\d\d)(?!\d)")
 _COMPACT_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?!\d)")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?[\s-]?){1,4}")
@@ -107,7 +109,12 @@ def _name(item: object) -> str:
         for keys in (_GIVEN_KEYS, _FAMILY_KEYS)
     )
     if family:
-        return f"{given} {family}".strip()
+        dropping, particle, suffix = (
+            one_line(text_of(lower.get(key))) for key in ("dropping-particle", "non-dropping-particle", "suffix")
+        )
+        if not (dropping or particle or suffix) and " " not in family:
+            return f"{given} {family}".strip()
+        return joined_name(Name(family, given, dropping, particle, suffix))
     return next((one_line(text) for key in _NAME_KEYS if (text := text_of(lower.get(key)))), "")
 
 

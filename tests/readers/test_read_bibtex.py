@@ -127,3 +127,22 @@ def test_text_before_the_first_entry(read) -> None:
 def test_deep_braces(read, depth: int) -> None:
     content = entry(f"title = {{{'{' * depth}Bees{'}' * depth}}}, abstract = {{They fly.}}")
     assert read(content, "a.bib").titles == ["Bees"]
+
+
+@pytest.mark.parametrize(
+    ("people", "authors"),
+    [
+        (r"Lee, Ann and \'Emile Zola", ("Lee, Ann", "Émile Zola")),
+        (r"Bo Li and \O ystein Lie", ("Bo Li", "Øystein Lie")),
+        ("{Bee and Fly} AND\n  Bo Li and others", ("Bee and Fly", "Bo Li")),
+        ("and Bo Li and and Anders And", ("and Bo Li", "Anders And")),
+    ],
+)
+def test_names_are_divided_at_and(read, people: str, authors: tuple[str, ...]) -> None:
+    result = read(entry(f"author = {{{people}}}, abstract = {{They fly.}}"), "a.bib")
+    assert result.papers[0].authors == authors
+
+
+def test_an_escaped_sign_is_that_sign(read) -> None:
+    written = r"\{a\} \textbraceleft{} \textbackslash{}alpha a\textasciitilde{}b a~b 5\textasciicircum{}2 \$5 {@}x(1)"
+    assert read(entry(f"abstract = {{{written}}}"), "a.bib").abstracts == [r"{a} { \alpha a~b a b 5^2 $5 @x(1)"]

@@ -298,3 +298,30 @@ def test_what_is_written_is_read(read, texts: list[str], indent: int | None, asc
     expected = [f"Abstract: {text}".strip() for text in texts]
     assert read(listed, "a.json").abstracts == expected
     assert read(lines, "a.jsonl").abstracts == expected
+
+
+@pytest.mark.parametrize(
+    ("parts", "author"),
+    [
+        ({"family": "Ortiz", "given": "Ana"}, "Ana Ortiz"),
+        ({"family": "Gogh", "given": "Vincent", "non-dropping-particle": "van"}, "Vincent van Gogh"),
+        ({"family": "Goethe", "given": "J. W.", "dropping-particle": "von"}, "J. W. von Goethe"),
+        ({"family": "King", "given": "Martin", "suffix": "Jr."}, "Martin King Jr."),
+        ({"family": "García López", "given": "Ana"}, "García López, Ana"),
+        ({"literal": "The Bee Group"}, "The Bee Group"),
+    ],
+)
+def test_names_of_csl_json(read, parts: dict[str, str], author: str) -> None:
+    item = {
+        "id": "a",
+        "type": "article-journal",
+        "abstract": "They fly.",
+        "author": [parts],
+        "issued": {"date-parts": [[2021, 5]]},
+        "container-title": "Bees",
+        "DOI": "10.1000/B",
+        "keyword": "bee; fly",
+    }
+    (paper,) = read(json.dumps([item]), "a.json").papers
+    assert (paper.authors, paper.year, paper.venue) == ((author,), 2021, "Bees")
+    assert (paper.doi, paper.keywords) == ("10.1000/b", ("bee", "fly"))
