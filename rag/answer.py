@@ -18,6 +18,23 @@ class Verdict(StrEnum):
     CONTRADICTED = "contradicted"
     META = "meta"  # states nothing that could be checked
 
+    @property
+    def sign(self) -> str:
+        """The mark behind such a sentence in plain text; "" where it needs none."""
+        return _SIGNS.get(self.value, ("", ""))[0]
+
+    @property
+    def meaning(self) -> str:
+        """What the mark tells a reader."""
+        return _SIGNS.get(self.value, ("", ""))[1]
+
+
+_SIGNS = {
+    "partly": ("[~]", "only a part of it is in the source"),
+    "not found": ("[?]", "not found in the sources"),
+    "contradicted": ("[!]", "the source says otherwise"),
+}
+
 
 class Reason(StrEnum):
     """Why a question was not answered."""

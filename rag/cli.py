@@ -144,6 +144,29 @@ def search(
 
 
 @app.command()
+def export(
+    answer: Annotated[str, typer.Option(help="last, or a file that `rag ask --json` wrote; - for standard input.")] = (
+        "last"
+    ),
+    form: Annotated[str, typer.Option("--format", help="markdown, bibtex, ris, json or csl-json.")] = "markdown",
+    output: Annotated[str, typer.Option("--output", "-o", help="Write to this file.")] = "",
+) -> None:
+    """Write the papers that an answer cites, for Markdown and JSON with the answer and its quotes."""
+    from rag.export import export as exported
+    from rag.export import format_named, load_answer, write_file
+
+    papers_only = format_named(form).papers_only
+    chosen = load_answer(answer, _settings())
+    text = exported(chosen, form)
+    if papers_only and not chosen.cited:
+        print("rag: the answer cites no paper", file=sys.stderr)
+    if output:
+        write_file(output, text)
+    else:
+        sys.stdout.buffer.write(text.encode("utf-8", errors="replace"))
+
+
+@app.command()
 def sources(as_json: AsJson = False) -> None:
     """List what was ingested, with the number of papers of each source."""
     from dataclasses import asdict

@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from rag.store import Progress as Reports
     from rag.store import SyncReport
 
-_SIGNS = {Verdict.PARTLY: "[~]", Verdict.NOT_FOUND: "[?]", Verdict.CONTRADICTED: "[!]"}
-_LEGEND = {
-    Verdict.PARTLY: "[~] only a part of it is in the source",
-    Verdict.NOT_FOUND: "[?] not found in the sources",
-    Verdict.CONTRADICTED: "[!] the source says otherwise",
-}
 _STYLES = {Verdict.NOT_FOUND: "yellow", Verdict.CONTRADICTED: "red", Verdict.PARTLY: "yellow"}
 _QUOTE_WIDTH = 240
 
@@ -64,9 +58,9 @@ def _show_rest(answer: Answer, console: Console, *, printed: bool) -> None:
             console.print(f"[dim]Try: {escape(answer.refusal.hint)}[/dim]", soft_wrap=True)
         for source in answer.sources[:3]:
             console.print(f"  · {escape(reference(source))}", soft_wrap=True)
-    for verdict, words in _LEGEND.items():
-        if not answer.refusal and answer.count(verdict):
-            console.print(f"[dim]{escape(words)}[/dim]")
+    for verdict in Verdict:
+        if verdict.sign and not answer.refusal and answer.count(verdict):
+            console.print(f"[dim]{escape(f'{verdict.sign} {verdict.meaning}')}[/dim]")
     if answer.cited:
         console.print()
     for source in answer.cited:
@@ -155,7 +149,6 @@ def shortened(text: str) -> str:
 
 
 def _sentence(sentence: Sentence) -> str:
-    sign = _SIGNS.get(sentence.verdict, "")
-    text = escape(f"{sentence.marked} {sign}".rstrip())
+    text = escape(f"{sentence.marked} {sentence.verdict.sign}".rstrip())
     style = _STYLES.get(sentence.verdict)
     return f"[{style}]{text}[/{style}]" if style else text

@@ -1,0 +1,1 @@
+"""Papers and answers → text of a format; `rag.export` names the formats."""
