@@ -1,56 +1,104 @@
-"""Whether the ranking abstracts hold evidence for a question at all, decided before anything is written.
+"""Whether the retrieved abstracts hold evidence for a question at all, decided before anything is written.
 
-A logistic regression on four measures of the best paper; its numbers are fitted by `python -m eval.fit_answerability`
-on one half of the question sets, and the error rates on both halves are in docs/results.md.
+A logistic regression on what the paper that the question is about contains of it. Its numbers are fitted by
+`python -m eval.fit_answerability` on one half of the question sets; the error rates on both halves stand in
+docs/results.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
 
 from rag.embedding import Vectors
 from rag.evidence import read_paper
-from rag.retrieval import Ranking
+from rag.retrieval import Hit, Ranking
+from rag.text import named_terms, stems
 
 _READ_PAPERS = 3
+_RARE_SHARE = 0.01  # a name that at most so many papers bear, or three, says which paper is meant
+_RARE_PAPERS = 3
 
-# fitted: intercept, coverage, focus, cosine of the best sentence
-INTERCEPT, COVERAGE, FOCUS, COSINE = -4.6, 3.4, 2.6, 4.6
-THRESHOLD = 0.5
+# fitted, in the order of Evidence
+WEIGHTS = (2.62, 2.45, 2.80, -2.09, -1.73)
+INTERCEPT = -7.51
+THRESHOLD = 0.47
 
 Encode = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the decision rests on: IDF-weighted shares of the question's words in the paper and in its best sentence
-    (0 to 1), and the cosine of the question with the best sentence."""
+    """What the decision rests on.
 
-    coverage: float
-    focus: float
-    cosine: float
+    `coverage`: share of the question's informative words, weighted by rarity, that the paper contains (0 to 1).
+    `cosine`: mean cosine of the question with the two nearest sentences. `length`: ln(1 + informative words), since
+    the same share of a longer question is more. `detail` and `unknown` are 1 when the paper lacks a detail that
+    abstracts leave out and that is asked for, and when the question bears a name that no paper has.
+    """
+
+    coverage: float = 0.0
+    cosine: float = 0.0
+    length: float = 0.0
+    detail: float = 0.0
+    unknown: float = 0.0
 
     @property
     def probability(self) -> float:
         """That the question can be answered, 0 to 1."""
-        value = INTERCEPT + COVERAGE * self.coverage + FOCUS * self.focus + COSINE * self.cosine
+        value = INTERCEPT + sum(weight * x for weight, x in zip(WEIGHTS, astuple(self), strict=True))
         return 1 / (1 + math.exp(-value))
 
 
 def weigh(ranking: Ranking, encode: Encode) -> Evidence:
-    """The strongest evidence among the best papers."""
-    found = [Evidence(0.0, 0.0, 0.0)]
-    for hit, evidence in zip(ranking.hits[:_READ_PAPERS], ranking.evidence, strict=False):
-        sentences = read_paper(hit.paper).sentences
-        if not sentences:
+    """The strongest evidence among the best papers, or among those of them that bear the names asked about."""
+    names = _rare_names(ranking.question, ranking.frequency, ranking.total)
+    known = [name for name in names if all(ranking.frequency.get(stem, 0) for stem in name)]
+    found = [Evidence(unknown=float(len(known) < len(names)))]
+    for hit in _about(known, ranking.hits[:_READ_PAPERS]):
+        paper = read_paper(hit.paper)
+        if not paper.sentences:
             continue
-        cosine = float((encode([sentence.text for sentence in sentences]) @ ranking.vector).max())
-        found.append(Evidence(evidence.coverage, evidence.focus, cosine))
+        cosines = np.sort(encode([sentence.text for sentence in paper.sentences]) @ ranking.vector)
+        missing = [stem for stem in ranking.frequency if stem not in paper.stems]
+        total = sum(ranking.rarity.values())
+        found.append(
+            Evidence(
+                coverage=1 - sum(ranking.rarity[stem] for stem in missing) / total if total else 0.0,
+                cosine=float(cosines[-2:].mean()),
+                length=math.log1p(len(ranking.frequency)),
+                detail=float(not _details().isdisjoint(missing)),
+                unknown=found[0].unknown,
+            )
+        )
     return max(found, key=lambda one: one.probability)
 
 
 def is_answerable(ranking: Ranking, encode: Encode) -> bool:
     """Whether to go on and write an answer."""
     return weigh(ranking, encode).probability >= THRESHOLD
+
+
+def _rare_names(question: str, frequency: Mapping[str, int], total: int) -> list[frozenset[str]]:
+    """The stems of each name in the question that few papers bear."""
+    most = max(_RARE_PAPERS, _RARE_SHARE * total)
+    names = (frozenset(stem for stem in stems(term.text) if stem in frequency) for term in named_terms(question))
+    return [name for name in names if name and min(frequency[stem] for stem in name) <= most]
+
+
+def _about(names: Sequence[frozenset[str]], hits: Sequence[Hit]) -> list[Hit]:
+    """The papers that bear the most of these names; all of them when none bears any."""
+    borne = [sum(name <= read_paper(hit.paper).stems for name in names) for hit in hits]
+    most = max(borne, default=0)
+    return [hit for hit, count in zip(hits, borne, strict=True) if count == most]
+
+
+@cache
+def _details() -> frozenset[str]:
+    lines = (files("rag") / "data" / "words" / "details.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(stem for line in lines if not line.startswith("#") for stem in stems(line))

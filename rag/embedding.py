@@ -118,7 +118,9 @@ class Embedder:
         source = str(packaged_folder()) if self.name == PACKAGED else self.name
         import torch
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
 
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         options: dict[str, Any] = {"device": "cpu", "model_kwargs": {"dtype": _dtype(torch, self.precision)}}
         try:
             return SentenceTransformer(source, local_files_only=True, **options)

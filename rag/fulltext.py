@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rag.catalogue import Catalogue
+from rag.language.stopwords import ASKING_CJK
 from rag.text import has_cjk, stems, tokens
 
 _TITLE_WEIGHT = 2.0
@@ -36,23 +38,19 @@ class FullText:
                 found[paper] = found.get(paper, 0.0) + score
         return dict(sorted(found.items(), key=lambda item: -item[1])[:count])
 
-    def rarity(self, words: Iterable[str]) -> dict[str, float]:
-        """Inverse document frequency of stems, ln(1 + (N - n + 0.5) / (n + 0.5)) as in BM25 (Robertson & Zaragoza
-        2009, without negative values); a word that no paper has gets the largest."""
+    def frequency(self, words: Iterable[str]) -> dict[str, int]:
+        """In how many papers each stem occurs, in the order given; 0 for those that none has."""
         wanted = list(dict.fromkeys(words))
-        total = self._catalogue.count()
         rows = self._catalogue.select(
             "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))", [json.dumps(wanted)]
         )
-        frequency = dict(rows)
-        return {
-            word: math.log1p((total - min(total, frequency.get(word, 0)) + 0.5) / (frequency.get(word, 0) + 0.5))
-            for word in wanted
-        }
+        found = dict(rows)
+        return {word: found.get(word, 0) for word in wanted}
 
     def _search_cjk(self, question: str, count: int, allowed: Mapping[str, Any] | None) -> dict[str, float]:
-        """Runs of Chinese, Japanese or Korean by trigrams; a run of two characters by a scan."""
-        runs = [token.text for token in tokens(question) if has_cjk(token.text)]
+        """Runs of Chinese, Japanese or Korean, less what only asks, by trigrams; a run of two characters by a scan."""
+        content = ASKING_CJK.sub(" ", unicodedata.normalize("NFKC", question))
+        runs = [token.text for token in tokens(content) if has_cjk(token.text)]
         grams = {run[i : i + _TRIGRAM] for run in runs for i in range(max(0, len(run) - _TRIGRAM + 1))}
         found: dict[str, float] = {}
         if grams:
@@ -84,10 +82,16 @@ class FullText:
         return {paper: float(score) for paper, score in rows}
 
 
+def rarity(frequency: Mapping[str, int], total: int) -> dict[str, float]:
+    """Inverse document frequency of stems among `total` papers, ln(1 + (N - n + 0.5) / (n + 0.5)): that of BM25
+    (Robertson & Zaragoza 2009) kept from being negative. A word that no paper has gets the largest."""
+    return {word: math.log1p((total - min(total, papers) + 0.5) / (papers + 0.5)) for word, papers in frequency.items()}
+
+
 def match_expression(question: str, rarity: Mapping[str, float]) -> str:
     """The question in FTS5's language: its informative words joined by OR; IL-6 and the like as phrases."""
     phrases: dict[str, float] = {}
-    for token in tokens(question):
+    for token in tokens(unicodedata.normalize("NFKC", question)):
         parts = [part for part in stems(token.text) if part in rarity]
         if parts and not has_cjk(token.text):
             phrases['"' + token.text.replace('"', " ") + '"'] = max(rarity[part] for part in parts)

@@ -20,7 +20,7 @@ from rag.catalogue import Catalogue, chunk_id
 from rag.embedding import Vectors
 from rag.errors import SettingsError
 from rag.evidence import Evidence, find_evidence
-from rag.fulltext import FullText
+from rag.fulltext import FullText, rarity
 from rag.papers import Paper
 from rag.store import Store
 from rag.text import informative
@@ -66,14 +66,20 @@ class Hit:
 
 @dataclass(frozen=True)
 class Ranking:
-    """What one search found. `vector` is the question's; `rarity` has its informative stems and how rare they are;
-    `allowed` counts the papers that the filters leave."""
+    """What one search found. `vector` is the question's; `frequency` has its informative stems and in how many of
+    the `total` papers they occur; `allowed` counts the papers that the filters leave."""
 
     question: str
     vector: Vectors = field(repr=False)
-    rarity: Mapping[str, float]
+    frequency: Mapping[str, int]
     hits: tuple[Hit, ...]
+    total: int
     allowed: int
+
+    @cached_property
+    def rarity(self) -> Mapping[str, float]:
+        """The question's informative stems and how rare they are (inverse document frequency)."""
+        return rarity(self.frequency, self.total)
 
     @cached_property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -100,12 +106,13 @@ class Retriever:
         """The `top_k` papers most relevant to the question, best first; fewer when there are fewer."""
         store, filters = self._store, filters or Filters()
         store.refresh()
+        store.check_complete()
         candidates = max(store.settings.candidates, top_k)
         allowed = self._allowed(filters) if filters else None
         by_words = self._pool.submit(self._by_words, question, candidates, allowed)  # while the question is embedded
         vector = store.embedder.encode_question(question)
         dense = self._by_vector(vector, candidates, allowed)
-        lexical, rarity = by_words.result()
+        lexical, frequency = by_words.result()
         fused = fuse(lexical, dense)
         shortlist = sorted(fused, key=lambda paper: -fused[paper])[: max(top_k, 20 if self._reranker else top_k)]
         papers = {paper.id: paper for paper in store.catalogue.papers(shortlist)}
@@ -116,15 +123,17 @@ class Retriever:
         ]
         if self._reranker:
             hits = self._reranker.reorder(question, hits)
-        left = store.count() if allowed is None else len(allowed)
-        return Ranking(question, vector, rarity, tuple(hits[:top_k]), left)
+        total = store.count()
+        left = total if allowed is None else len(allowed)
+        return Ranking(question, vector, frequency, tuple(hits[:top_k]), total, left)
 
     def _by_words(
         self, question: str, count: int, allowed: Mapping[str, Any] | None
-    ) -> tuple[dict[str, float], dict[str, float]]:
+    ) -> tuple[dict[str, float], dict[str, int]]:
         full_text = FullText(self._store.catalogue)
-        rarity = full_text.rarity(informative(question))
-        return full_text.search(question, rarity, count, allowed), rarity
+        frequency = full_text.frequency(informative(question))
+        found = full_text.search(question, rarity(frequency, self._store.count()), count, allowed)
+        return found, frequency
 
     def _by_vector(
         self, vector: Vectors, papers: int, allowed: Mapping[str, tuple[str, int]] | None
