@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 from starlette.middleware import Middleware
 
+from rag.errors import SettingsError
 from rag.settings import Settings
 from ui.chat import Chat
 from ui.conversations import Conversations
-from ui.endpoints import add_endpoints
+from ui.endpoints import add_endpoints, tools_speak_json
 from ui.engines import Engines
 from ui.evaluations import Evaluations
 from ui.feedback import Feedback
@@ -91,16 +92,35 @@ def serve(
 
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     blocks = build(engine if engine is not None else lambda: Engine.open(settings), settings)
-    blocks.launch(
-        server_name=host,
-        server_port=port,
-        auth=auth,
-        mcp_server=mcp,
-        prevent_thread_lock=not block,
-        quiet=True,
-        **launch_options(),
-    )
+    try:
+        blocks.launch(
+            server_name=host,
+            server_port=port or None,
+            auth=auth,
+            mcp_server=mcp,
+            prevent_thread_lock=True,
+            quiet=True,
+            **launch_options(),
+        )
+    except OSError as error:  # the port is taken
+        raise SettingsError(
+            f"{host}:{port} cannot be listened on", hint="rag serve --port 0 takes a free port"
+        ) from error
+    if mcp:
+        tools_speak_json(blocks)
+    if block:
+        _announce(blocks, host, auth is not None, mcp)
+        blocks.block_thread()
     return blocks
+
+
+def _announce(blocks: gr.Blocks, host: str, guarded: bool, mcp: bool) -> None:
+    """Say where the app is, and who can reach it."""
+    print(f"{TITLE} is at {blocks.local_url}  (Ctrl-C ends it)", flush=True)
+    if mcp:
+        print(f"MCP over HTTP at {blocks.local_url}gradio_api/mcp/", flush=True)
+    if host not in ("127.0.0.1", "localhost", "::1") and not guarded:
+        print(f"Anyone who reaches {host} can read the library and change it; --auth user:password asks who they are.")
 
 
 def _theme() -> gr.themes.Base:

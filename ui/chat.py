@@ -18,7 +18,7 @@ from rag.settings import Settings
 from ui.choices import example_questions, model_choices, source_choices
 from ui.conversations import Conversations, Kept
 from ui.engines import Engines
-from ui.exports import export_turns
+from ui.exports import FORMATS, export_file
 from ui.feedback import Feedback
 from ui.history import history_html
 from ui.live import Options, Snapshot, answer_live
@@ -306,7 +306,8 @@ class Chat:
         kept = self._conversations.turns(str(data.get("browser")), str(data.get("conversation")))
         number = int(data.get("turn") or 0)
         turns = [turn.answer for turn in kept if number in (0, turn.number)]
-        return export_turns(turns, str(data.get("format")))
+        form = str(data.get("format"))
+        return export_file(turns, form if form in dict(FORMATS).values() else "markdown")
 
     def rate(self, data: dict[str, Any]) -> str:
         """Keep a thumb and its reason. Returns what to tell the reader."""

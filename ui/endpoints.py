@@ -5,6 +5,7 @@ Gradio takes names, types and descriptions from the functions: their docstrings 
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import Any
 
@@ -101,6 +102,21 @@ def add_endpoints(engines: Engines) -> None:
     api(ask, api_name="ask", **options)
     api(search, api_name="search", **options)
     api(get_paper, api_name="paper", **options)
+
+
+def tools_speak_json(blocks: gr.Blocks) -> None:
+    """Make a launched app's MCP tools answer in JSON; by itself Gradio gives Python's `str` of it."""
+    server: Any = blocks.mcp_server_obj
+    if server is None:
+        raise RagError(
+            f"the MCP server could not be started: {blocks.mcp_error or 'its package is missing'}",
+            hint="pip install 'gradio[mcp]'",
+        )
+
+    def as_json(data: list[Any], root_url: str) -> list[Any]:
+        return [server.types.TextContent(type="text", text=json.dumps(item, ensure_ascii=False)) for item in data]
+
+    server.postprocess_output_data = as_json
 
 
 def _count(top_k: int) -> int:

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from rag.answer import Answer, Reason, Refusal, Sentence, Timings
 from rag.conversation import Turn
-from rag.engine import Checked, Done, Event, Retrieved, Rewritten, Withdrawn, Words
 from rag.errors import ModelUnavailable, RagError
+from rag.events import Checked, Done, Event, Retrieved, Rewritten, Withdrawn, Words
 from rag.retrieval import Filters
 
 log = logging.getLogger(__name__)

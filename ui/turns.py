@@ -10,6 +10,7 @@ from itertools import groupby
 from rag.answer import Answer, Citation, Reason, Refusal, Sentence, Source, Verdict
 from rag.errors import RagError
 from ui.evidence import evidence
+from ui.exports import FORMATS
 from ui.render import Html, escape, join, rich, tag
 
 _LIST_MARK = re.compile(r"\n\s*(?:[-*•]|\d{1,2}[.)])\s+$")
@@ -291,7 +292,7 @@ def _buttons(turn: Turn) -> Html:
         tag("summary", "Export", class_="tool"),
         tag(
             "div",
-            (_button(label, "export", number, data_format=form) for label, form in _FORMATS),
+            (_button(label, "export", number, data_format=form) for label, form in FORMATS),
             class_="menu",
         ),
         class_="export",
@@ -315,9 +316,6 @@ def _buttons(turn: Turn) -> Html:
         role="toolbar",
         aria_label=f"Answer {number}",
     )
-
-
-_FORMATS = (("Markdown", "markdown"), ("BibTeX", "bibtex"), ("RIS", "ris"))
 
 
 def _button(label: str, action: str, number: int, class_: str = "tool", **attributes: str) -> Html:

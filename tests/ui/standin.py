@@ -16,8 +16,8 @@ from pathlib import Path
 
 from rag.answer import Answer, Citation, Reason, Refusal, Sentence, Source, Timings, Verdict
 from rag.conversation import Turn
-from rag.engine import Checked, Done, Event, Retrieved, Rewritten, Words
 from rag.errors import ModelUnavailable
+from rag.events import Checked, Done, Event, Retrieved, Rewritten, Words
 from rag.papers import Paper
 from rag.retrieval import Filters
 

@@ -1,0 +1,167 @@
+"""What the server gives away, to whom, and what it refuses; and the endpoints for programs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from gradio_client import Client
+from running import Start
+
+from rag.errors import StoreMismatch
+from ui.app import UPLOAD_LIMIT
+
+QUESTION = "How do language models trade compression for meaning?"
+
+
+def test_every_page_carries_a_policy_with_a_fresh_nonce(start: Start) -> None:
+    url = start().url
+    first, second = httpx.get(url), httpx.get(url)
+    policies = [answer.headers["content-security-policy"] for answer in (first, second)]
+    nonces = [re.search(r"'nonce-([\w-]+)'", policy)[1] for policy in policies]  # type: ignore[index]
+    assert nonces[0] != nonces[1]
+    assert "unsafe-inline" not in re.search(r"script-src ([^;]*)", policies[0])[1]  # type: ignore[index]
+    assert "connect-src 'self'" in policies[0]
+    scripts = re.findall(r"<script[^>]*>", first.text)
+    assert scripts
+    assert all(f'nonce="{nonces[0]}"' in script for script in scripts)
+    assert first.headers["x-content-type-options"] == "nosniff"
+    assert first.headers["x-frame-options"] == "DENY"
+
+
+def test_no_file_of_the_machine_can_be_fetched(start: Start, tmp_path: Path) -> None:
+    app = start()
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the secret", encoding="utf-8")
+    root = Path(__file__).parents[2]
+    places = [secret, app.settings.catalogue_path, app.settings.data / "conversations.sqlite", Path("/etc/passwd")]
+    places += [root / "pyproject.toml", root / "ui" / "app.py"]
+    for place in places:
+        for route in ("gradio_api/file=", "file=", "gradio_api/file/", "static/../../../..", "assets/../../../.."):
+            answer = httpx.get(f"{app.url}{route}{place}")
+            assert answer.status_code >= 400, (route, place)
+            assert "secret" not in answer.text.replace(str(secret), "")
+
+
+@pytest.mark.parametrize(
+    "route", ["file=http://127.0.0.1:9/x", "gradio_api/file=http://127.0.0.1:9/x", "proxy=http://a.hf.space/"]
+)
+def test_nothing_is_fetched_from_elsewhere(start: Start, route: str) -> None:
+    assert httpx.get(start().url + route).status_code in (400, 401, 403, 404)
+
+
+def test_uploads_are_limited_in_size(start: Start) -> None:
+    app = start()
+    assert app.blocks.max_file_size == 200 * 2**20
+    assert UPLOAD_LIMIT == "200mb"
+    app.blocks.max_file_size = 1000
+    answer = httpx.post(f"{app.url}gradio_api/upload", files={"files": ("x.csv", b"x" * 2000)})
+    assert answer.status_code == 413
+
+
+def test_an_uploaded_file_with_a_path_for_a_name_stays_where_it_belongs(start: Start, tmp_path: Path) -> None:
+    app = start()
+    answer = httpx.post(f"{app.url}gradio_api/upload", files={"files": ("../../../../x.csv", b"title,abstract\n")})
+    for stored in answer.json() if answer.status_code == 200 else []:
+        assert ".." not in stored
+        assert Path(stored).name == "x.csv"
+    assert not list(tmp_path.rglob("x.csv"))
+
+
+def test_the_page_of_another_site_cannot_call_the_app(start: Start) -> None:
+    app = start()
+    answer = httpx.post(
+        f"{app.url}gradio_api/call/ask",
+        json={"data": ["x"]},
+        headers={"origin": "http://evil.example", "host": "localhost"},
+    )
+    assert answer.headers.get("access-control-allow-origin") != "http://evil.example"
+
+
+def test_with_a_password_nothing_is_shown_without_it(start: Start) -> None:
+    app = start(auth=("ann", "secret"))
+    assert httpx.get(f"{app.url}config").status_code == 401
+    assert httpx.post(f"{app.url}gradio_api/call/ask", json={"data": [QUESTION]}).status_code == 401
+    assert Client(app.url, auth=("ann", "secret"), verbose=False).predict(QUESTION, api_name="/ask")["text"]
+
+
+def test_the_app_listens_on_this_machine_only(start: Start) -> None:
+    app = start()
+    assert app.blocks.server_name == "127.0.0.1"
+    assert app.blocks.share_url is None
+
+
+def test_ask_over_http(start: Start) -> None:
+    app = start()
+    client = Client(app.url, verbose=False)
+    answer = client.predict(QUESTION, api_name="/ask")
+    assert re.search(r"\[1\]", answer["text"])
+    citation = answer["sentences"][0]["citations"][0]
+    paper = client.predict(citation["paper_id"], api_name="/paper")
+    assert paper["abstract"][citation["start"] : citation["end"]] == citation["quote"]
+    two = client.predict(question=QUESTION, top_k=2, api_name="/ask")
+    assert len(two["sources"]) == 2
+    follow_up = client.predict(question="and what of humans?", history=[[QUESTION, "They do."]], api_name="/ask")
+    assert follow_up["standalone"].startswith("How do language models")
+
+
+def test_search_over_http(start: Start) -> None:
+    found = Client(start().url, verbose=False).predict(question="molecules diffusion", top_k=1, api_name="/search")
+    assert len(found) == 1
+    assert found[0]["passage"] == found[0]["paper"]["abstract"][found[0]["start"] : found[0]["end"]]
+    assert 0 <= found[0]["score"] <= 1
+
+
+def test_errors_reach_the_caller(start: Start) -> None:
+    with pytest.raises(Exception, match="there is no paper 'nope'"):
+        Client(start().url, verbose=False).predict("nope", api_name="/paper")
+
+
+def test_the_pages_own_events_are_no_endpoints(start: Start) -> None:
+    shown = Client(start().url, verbose=False).view_api(return_format="dict", print_info=False)
+    assert sorted(shown["named_endpoints"]) == ["/ask", "/paper", "/search"]
+    assert not shown["unnamed_endpoints"]
+
+
+def test_mcp_tools(start: Start) -> None:
+    mcp = pytest.importorskip("mcp", reason="mcp is not installed: pip install 'gradio[mcp]'")
+    from mcp.client.streamable_http import streamablehttp_client
+
+    app = start(mcp=True)
+
+    async def talk() -> tuple[dict[str, Any], Any, Any, Any]:
+        async with (
+            streamablehttp_client(f"{app.url}gradio_api/mcp/") as (read, write, _),
+            mcp.ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+            answer = await session.call_tool("ask", {"question": QUESTION})
+            found = await session.call_tool("search", {"question": "molecules", "top_k": 1})
+            papers = json.loads(found.content[0].text)
+            paper = await session.call_tool("get_paper", {"paper_id": papers[0]["paper"]["id"]})
+            return tools, json.loads(answer.content[0].text), papers, json.loads(paper.content[0].text)
+
+    tools, answer, papers, paper = asyncio.run(talk())
+    assert sorted(tools) == ["ask", "get_paper", "search"]
+    assert "verbatim" in tools["ask"].description
+    assert "Returns a list" in tools["search"].description
+    assert tools["ask"].inputSchema["required"] == ["question"]
+    assert tools["ask"].inputSchema["properties"]["year"]["description"]
+    assert "[1]" in answer["text"]
+    assert paper == papers[0]["paper"]
+
+
+def test_a_store_that_cannot_be_opened_leaves_the_app_up(start: Start) -> None:
+    def broken() -> Any:
+        raise StoreMismatch("the store was made by another model", hint="rag doctor --rebuild")
+
+    app = start(engine=broken)
+    assert httpx.get(app.url).status_code == 200
+    with pytest.raises(Exception, match="rag doctor --rebuild"):
+        Client(app.url, verbose=False).predict(QUESTION, api_name="/ask")
