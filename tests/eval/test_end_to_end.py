@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from servers import FaultyServer, faulty  # noqa: F401
+from servers import FaultyServer
 
 from eval.cli import main
 from eval.runs import OVERALL, list_runs, load
@@ -67,7 +67,7 @@ def test_the_order_of_the_evidence_is_really_changed(settings: Settings) -> None
 
 def test_a_server_that_goes_away_costs_its_questions_and_not_the_run(
     settings: Settings,
-    faulty: FaultyServer,  # noqa: F811
+    faulty: FaultyServer,
 ) -> None:
     faulty.words = [word + " " for word in ANSWER.split()]
     faulty.script = ["words", "words", "words", "reset"]

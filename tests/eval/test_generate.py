@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from servers import FaultyServer, faulty  # noqa: F401
+from servers import FaultyServer
 
 from eval.dataset import load, save
 from eval.facts import holds
@@ -25,7 +25,7 @@ def model_that_says(server: FaultyServer, *replies: object) -> Model:
     return choose_model(load_settings(llm="ollama/small", ollama_url=server.url))
 
 
-def test_a_draft_has_its_paper_its_fact_and_its_quote(faulty: FaultyServer, tmp_path: Path) -> None:  # noqa: F811
+def test_a_draft_has_its_paper_its_fact_and_its_quote(faulty: FaultyServer, tmp_path: Path) -> None:
     model = model_that_says(faulty, {"question": "How much better is it?", "quote": "is 20.39% better."})
     (draft,) = drafts([PAPER], model, 5)
     assert (draft.type, draft.gold, draft.question) == ("number", ("p1",), "How much better is it?")
@@ -47,7 +47,7 @@ def test_a_draft_has_its_paper_its_fact_and_its_quote(faulty: FaultyServer, tmp_
     ],
 )
 def test_what_is_no_draft_is_dropped_with_its_reason(
-    faulty: FaultyServer,  # noqa: F811
+    faulty: FaultyServer,
     reply: object,
     reason: str,
 ) -> None:
@@ -56,7 +56,7 @@ def test_what_is_no_draft_is_dropped_with_its_reason(
     assert dropped[0].paper_id == "p1" and reason in dropped[0].reason
 
 
-def test_no_more_drafts_than_asked_for(faulty: FaultyServer) -> None:  # noqa: F811
+def test_no_more_drafts_than_asked_for(faulty: FaultyServer) -> None:
     papers = [Paper(PAPER.abstract, title=str(number), id=f"p{number}") for number in range(6)]
     model = model_that_says(faulty, {"question": "How much better?", "quote": "20.39% better"})
     made = list(drafts(papers, model, 3))
@@ -64,7 +64,7 @@ def test_no_more_drafts_than_asked_for(faulty: FaultyServer) -> None:  # noqa: F
     assert [draft.gold for draft in made] == [draft.gold for draft in drafts(papers, model, 3)]
 
 
-def test_a_server_that_is_gone_is_said(faulty: FaultyServer) -> None:  # noqa: F811
+def test_a_server_that_is_gone_is_said(faulty: FaultyServer) -> None:
     model = model_that_says(faulty, "x")
     faulty.script = ["reset"]
     with pytest.raises(ModelUnavailable):

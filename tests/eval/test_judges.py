@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 from llama_index.core.llms.callbacks import llm_completion_callback
-from servers import FaultyServer, faulty  # noqa: F401
+from servers import FaultyServer
 
 from eval.cache import Cache
 from eval.judges import CachedJudge, Judge, LlamaIndexJudge, LocatedJudge, ReadingJudge, make_judge, nearest
@@ -149,7 +149,7 @@ def test_a_judge_that_needs_a_model_says_so(name: str) -> None:
     + [("llamaindex", step) for step in ("reset", "break", "html", "empty", 500, 404)],
 )
 def test_a_server_in_trouble_is_a_judge_that_failed(
-    faulty: FaultyServer,  # noqa: F811
+    faulty: FaultyServer,
     name: str,
     step: str | int,
 ) -> None:
@@ -162,7 +162,7 @@ def test_a_server_in_trouble_is_a_judge_that_failed(
     assert judgement.note
 
 
-def test_the_llm_judge_over_a_real_connection(faulty: FaultyServer) -> None:  # noqa: F811
+def test_the_llm_judge_over_a_real_connection(faulty: FaultyServer) -> None:
     faulty.words = ["<think>both eyes, yes</think>", '{"verdict": ', '"contradicted"}']
     judge = make_judge("llm", load_settings(llm="ollama/small", ollama_url=faulty.url))
     assert judge.name == "llm:ollama/small"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from servers import FaultyServer, faulty  # noqa: F401
+from servers import FaultyServer
 
 from eval.metrics import quotes_verbatim
 from eval.peers import CitationEngine
@@ -22,7 +22,7 @@ PAPERS = (
 
 
 @pytest.fixture
-def engine(faulty: FaultyServer, tmp_path: Path) -> Iterator[CitationEngine]:  # noqa: F811
+def engine(faulty: FaultyServer, tmp_path: Path) -> Iterator[CitationEngine]:
     settings = load_settings(llm="ollama/small", ollama_url=faulty.url, data=tmp_path / "store", top_k=2)
     store = Store(settings)
     store.sync("two", PAPERS)
@@ -32,7 +32,7 @@ def engine(faulty: FaultyServer, tmp_path: Path) -> Iterator[CitationEngine]:  #
     made.close()
 
 
-def test_its_marks_become_citations_and_its_excuses_refusals(engine: CitationEngine, faulty: FaultyServer) -> None:  # noqa: F811
+def test_its_marks_become_citations_and_its_excuses_refusals(engine: CitationEngine, faulty: FaultyServer) -> None:
     question = "How much faster is decoding with sparse attention?"
     assert engine.ranked(question) == ["a:1", "a:2"]
     assert engine.has("a:1") and not engine.has("a:3")
@@ -56,7 +56,7 @@ def test_its_marks_become_citations_and_its_excuses_refusals(engine: CitationEng
 @pytest.mark.parametrize("step", ["reset", "break", 500, "empty"])
 def test_a_server_that_fails_is_a_failure_and_no_answer(
     engine: CitationEngine,
-    faulty: FaultyServer,  # noqa: F811
+    faulty: FaultyServer,
     step: str | int,
 ) -> None:
     faulty.script = [step]
