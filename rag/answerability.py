@@ -23,6 +23,7 @@ from rag.text import named_terms, stems
 _READ_PAPERS = 3
 _RARE_SHARE = 0.01  # a name that at most so many papers bear, or three, says which paper is meant
 _RARE_PAPERS = 3
+_NAME_WORTH = 5  # words; a question that bears such a name is as telling as a longer one
 
 # fitted, in the order of Evidence
 WEIGHTS = (2.62, 2.45, 2.80, -2.09, -1.73)
@@ -38,7 +39,7 @@ class Evidence:
 
     `coverage`: share of the question's informative words, weighted by rarity, that the paper contains (0 to 1).
     `cosine`: mean cosine of the question with the two nearest sentences. `length`: ln(1 + informative words), since
-    the same share of a longer question is more. `detail` and `unknown` are 1 when the paper lacks a detail that
+    the same share of a longer question is more; a name that few papers bear counts as five words. `detail` and `unknown` are 1 when the paper lacks a detail that
     abstracts leave out and that is asked for, and when the question bears a name that no paper has.
     """
 
@@ -62,6 +63,7 @@ def weigh(ranking: Ranking, encode: Encode) -> Evidence:
     found = [Evidence(unknown=float(len(known) < len(names)))]
     for hit in _about(known, ranking.hits[:_READ_PAPERS]):
         paper = read_paper(hit.paper)
+        named = any(name <= paper.stems for name in known)
         if not paper.sentences:
             continue
         cosines = np.sort(encode([sentence.text for sentence in paper.sentences]) @ ranking.vector)
@@ -71,7 +73,7 @@ def weigh(ranking: Ranking, encode: Encode) -> Evidence:
             Evidence(
                 coverage=1 - sum(ranking.rarity[stem] for stem in missing) / total if total else 0.0,
                 cosine=float(cosines[-2:].mean()),
-                length=math.log1p(len(ranking.frequency)),
+                length=math.log1p(max(len(ranking.frequency), _NAME_WORTH if named else 0)),
                 detail=float(not _details().isdisjoint(missing)),
                 unknown=found[0].unknown,
             )
