@@ -70,7 +70,8 @@ ASKING = re.compile(
     | what(?:'s|’s|\ is|\ are|\ was|\ were)\ (?:the\ )?(?:(?:main|key|central|core|basic|general)\ )?
       (?:idea|point|contribution|finding|result|takeaway|purpose|goal|aim|meaning|definition|name)s?
       (?=\ (?:of|behind|from|for|in)\b)
-    | stands?\ for\b | (?:what|who)\ is\ meant\ by | what\ (?:kind|sort|type)s?\ of | in\ (?:which|what)\ way | by\ how\ much
+    | stands?\ for\b
+    | (?:what|who)\ is\ meant\ by | what\ (?:kind|sort|type)s?\ of | in\ (?:which|what)\ way | by\ how\ much
     | how\ (?:many|much|large|big|long|fast|often|far|high|low|well|good|small|old|come)
     | (?:say|said|says|stated?|reported|mentioned|talk(?:s|ed)?)\ (?:about|that)
     )\b
