@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -20,7 +21,10 @@ from rag.markup import plain_text
 from rag.papers import Paper, normal_text
 from rag.text import has_cjk
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+COLLECTION = "collection"
+"""The source that papers read back from the collection belong to, until a real one lists them again."""
+
 _VERSION_DIGITS = 12
 _BUSY_SECONDS = 30
 
@@ -29,15 +33,22 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE papers (
     n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, chunks INTEGER NOT NULL,
     title TEXT NOT NULL, abstract TEXT NOT NULL, authors TEXT NOT NULL, year INTEGER, venue TEXT NOT NULL,
-    url TEXT NOT NULL, doi TEXT NOT NULL, keywords TEXT NOT NULL, title_key TEXT NOT NULL
+    url TEXT NOT NULL, doi TEXT NOT NULL, keywords TEXT NOT NULL, title_key TEXT NOT NULL,
+    opening_key TEXT NOT NULL
 );
 CREATE INDEX papers_title_key ON papers (title_key) WHERE title_key != '';
+CREATE INDEX papers_opening_key ON papers (opening_key) WHERE opening_key != '';
 CREATE INDEX papers_year ON papers (year);
 CREATE TABLE sources (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, synced TEXT NOT NULL);
 CREATE TABLE origins (
     source INTEGER NOT NULL, key TEXT NOT NULL, paper TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (source, key)
 ) WITHOUT ROWID;
 CREATE INDEX origins_paper ON origins (paper);
+CREATE TABLE variants (
+    n INTEGER PRIMARY KEY, source INTEGER NOT NULL, key TEXT NOT NULL, paper TEXT NOT NULL, record TEXT NOT NULL,
+    UNIQUE (source, key)
+);
+CREATE INDEX variants_paper ON variants (paper);
 CREATE TABLE pending (id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE stale (chunk TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE VIRTUAL TABLE fulltext USING fts5(title, abstract, tokenize = 'porter unicode61 remove_diacritics 2');
@@ -45,6 +56,7 @@ CREATE VIRTUAL TABLE fulltext_cjk USING fts5(body, tokenize = 'trigram');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(fulltext, 'row');
 """
 
+_OPENING_WORDS = 8
 _COLUMNS = "id, title, abstract, authors, year, venue, url, doi, keywords"
 
 
@@ -57,6 +69,28 @@ class SourceCount:
     papers: int
 
 
+class _Connection(sqlite3.Connection):
+    """Says of SQLite's errors where they happened and what to do."""
+
+    path: Path
+
+    def __init__(self, path: Path, *arguments: Any, **options: Any) -> None:
+        super().__init__(path, *arguments, **options)
+        self.path = path
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        try:
+            return super().execute(*arguments)
+        except sqlite3.Error as error:
+            raise readable(error, self.path) from error
+
+    def executemany(self, *arguments: Any) -> sqlite3.Cursor:
+        try:
+            return super().executemany(*arguments)
+        except sqlite3.Error as error:
+            raise readable(error, self.path) from error
+
+
 class Catalogue:
     """One connection to the catalogue. Not for use by several threads at once: open one a thread.
 
@@ -67,20 +101,14 @@ class Catalogue:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            self._db = sqlite3.connect(
+                path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=_Connection
+            )
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._prepare()
-        except (OSError, sqlite3.OperationalError) as error:
-            raise StoreError(
-                f"the data folder {path.parent} cannot be used: {error}",
-                hint="RAG_DATA names another folder; it must be writable and not full",
-            ) from error
-        except sqlite3.DatabaseError as error:
-            raise StoreDamaged(
-                f"the catalogue {path} is damaged: {error}",
-                hint="rag rebuild --catalogue makes it anew from the collection; the damaged file is kept",
-            ) from error
+        except (OSError, sqlite3.Error) as error:
+            raise readable(error, path) from error
 
     def _prepare(self) -> None:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
@@ -106,7 +134,8 @@ class Catalogue:
         try:
             yield
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # SQLite itself gives up one that finds the disk full
+                self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
 
@@ -154,13 +183,18 @@ class Catalogue:
             arguments = (json.dumps(list(ids)),)  # type: ignore[assignment]
         return {paper: (version, chunks) for paper, version, chunks in self._db.execute(query, arguments)}
 
-    def same_title(self, title: str) -> list[Paper]:
-        """Served or pending papers with this title in any spelling."""
-        key = normal_text(title)
-        if not key:
-            return []
-        rows = self._db.execute(f"SELECT {_COLUMNS} FROM papers WHERE title_key = ?", (key,))
+    def alike(self, paper: Paper) -> list[Paper]:
+        """Served papers with this one's title in any spelling, or whose abstracts open with the same words."""
+        rows = self._db.execute(
+            f"SELECT {_COLUMNS} FROM papers WHERE title_key = ? AND title_key != ''"
+            f" UNION ALL SELECT {_COLUMNS} FROM papers WHERE opening_key = ? AND opening_key != ''",
+            (title_key(paper), opening_key(paper)),
+        )
         return [_paper(row) for row in rows]
+
+    def chunk_count(self) -> int:
+        """Of the papers that are served."""
+        return int(self._db.execute("SELECT total(chunks) FROM papers").fetchone()[0])
 
     # -- sync ---------------------------------------------------------------------------------------------------------
 
@@ -182,27 +216,41 @@ class Catalogue:
     def set_origin(self, source: int, key: str, paper_id: str, content_hash: str) -> None:
         self._db.execute("INSERT OR REPLACE INTO origins VALUES (?, ?, ?, ?)", (source, key, paper_id, content_hash))
 
-    def drop_origins(self, source: int, keys: Iterable[str]) -> int:
-        """Forget that the source lists these; papers that no source lists any more are removed, and counted."""
-        removed = 0
-        for key in keys:
-            row = self._db.execute("SELECT paper FROM origins WHERE source = ? AND key = ?", (source, key)).fetchone()
-            self.forget_origin(source, key)
-            if row and self.origin_count(row[0]) == 0:
-                self._remove(row[0])
-                self._db.execute("DELETE FROM pending WHERE id = ?", (row[0],))
-                removed += 1
-        return removed
+    def origins_of(self, paper_id: str) -> list[tuple[int, str]]:
+        """The (source, key) rows that stand for this paper."""
+        return list(self._db.execute("SELECT source, key FROM origins WHERE paper = ?", (paper_id,)))
 
-    def forget_origin(self, source: int, key: str) -> None:
+    def forget_origin(self, source: int, key: str) -> str:
+        """Forget a row of a source; returns the id of the paper it stood for, "" when there is no such row."""
+        row = self._db.execute("SELECT paper FROM origins WHERE source = ? AND key = ?", (source, key)).fetchone()
         self._db.execute("DELETE FROM origins WHERE source = ? AND key = ?", (source, key))
+        self._db.execute("DELETE FROM variants WHERE source = ? AND key = ?", (source, key))
+        return str(row[0]) if row else ""
+
+    def variants(self, paper_id: str) -> list[Paper]:
+        """What each row says of a paper that several stand for, the last said first; nothing for other papers."""
+        rows = self._db.execute("SELECT record FROM variants WHERE paper = ? ORDER BY n DESC", (paper_id,))
+        return [paper_from_record(record) for (record,) in rows]
+
+    def set_variant(self, source: int, key: str, paper_id: str, said: Paper) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO variants (source, key, paper, record) VALUES (?, ?, ?, ?)",
+            (source, key, paper_id, _record(said)),
+        )
+
+    def has_variant(self, source: int, key: str) -> bool:
+        return bool(self._db.execute("SELECT 1 FROM variants WHERE source = ? AND key = ?", (source, key)).fetchone())
 
     def drop_source(self, name: str) -> None:
         self._db.execute("DELETE FROM sources WHERE name = ?", (name,))
 
     def add_pending(self, paper: Paper) -> None:
-        record = json.dumps(asdict(paper), ensure_ascii=False)
-        self._db.execute("INSERT OR REPLACE INTO pending VALUES (?, ?)", (paper.id, record))
+        """Have this version indexed, in place of any that waits."""
+        self._db.execute("INSERT OR REPLACE INTO pending VALUES (?, ?)", (paper.id, _record(paper)))
+
+    def index_again(self, paper: Paper) -> None:
+        """Have a served version indexed anew; a newer one that waits already goes before it."""
+        self._db.execute("INSERT OR IGNORE INTO pending VALUES (?, ?)", (paper.id, _record(paper)))
 
     def drop_pending(self, paper_id: str) -> None:
         self._db.execute("DELETE FROM pending WHERE id = ?", (paper_id,))
@@ -219,10 +267,10 @@ class Catalogue:
 
     def publish(self, paper: Paper, chunks: int) -> None:
         """Serve this version from now on; to be called when its chunks are in the collection."""
-        self._remove(paper.id, keep=paper_version(paper))
+        self._unserve(paper.id, keep=paper_version(paper))
         cursor = self._db.execute(
             "INSERT INTO papers (id, version, chunks, title, abstract, authors, year, venue, url, doi, keywords,"
-            " title_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " title_key, opening_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 paper.id,
                 paper_version(paper),
@@ -235,10 +283,11 @@ class Catalogue:
                 paper.url,
                 paper.doi,
                 json.dumps(paper.keywords, ensure_ascii=False),
-                normal_text(paper.title),
+                title_key(paper),
+                opening_key(paper),
             ),
         )
-        title, abstract = plain_text(paper.title), plain_text(paper.abstract)
+        title, abstract = searchable(paper.title), searchable(paper.abstract)
         self._db.execute(
             "INSERT INTO fulltext (rowid, title, abstract) VALUES (?, ?, ?)", (cursor.lastrowid, title, abstract)
         )
@@ -248,7 +297,12 @@ class Catalogue:
             )
         self.drop_pending(paper.id)
 
-    def _remove(self, paper_id: str, keep: str = "") -> None:
+    def remove(self, paper_id: str) -> None:
+        """Serve this paper no more, in whatever state it is."""
+        self._unserve(paper_id)
+        self.drop_pending(paper_id)
+
+    def _unserve(self, paper_id: str, keep: str = "") -> None:
         row = self._db.execute("SELECT n, version, chunks FROM papers WHERE id = ?", (paper_id,)).fetchone()
         if not row:
             return
@@ -289,12 +343,25 @@ class Catalogue:
         try:
             self._db.execute("INSERT INTO fulltext(fulltext) VALUES ('integrity-check')")
             return str(self._db.execute("PRAGMA quick_check").fetchone()[0])
-        except sqlite3.DatabaseError as error:
-            return str(error)
+        except StoreDamaged as error:
+            return error.message
 
     def select(self, query: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Rows of a reading query; for the modules that search and filter."""
         return self._db.execute(query, arguments).fetchall()
+
+
+def readable(error: Exception, path: Path) -> StoreError:
+    """What SQLite or the file system raised, as one of our errors."""
+    if isinstance(error, (OSError, sqlite3.OperationalError)) and "malformed" not in str(error):
+        return StoreError(
+            f"the data folder {path.parent} cannot be used: {error}",
+            hint="RAG_DATA names another folder; it must be writable and not full",
+        )
+    return StoreDamaged(
+        f"the catalogue {path} is damaged: {error}",
+        hint="rag rebuild --catalogue makes it anew from the collection; the damaged file is kept",
+    )
 
 
 def chunk_id(paper_id: str, version: str, index: int) -> str:
@@ -310,6 +377,25 @@ def chunk_owner(chunk: str) -> tuple[str, str, int]:
 
 def paper_version(paper: Paper) -> str:
     return paper.content_hash[:_VERSION_DIGITS]
+
+
+def title_key(paper: Paper) -> str:
+    return normal_text(paper.title)
+
+
+def opening_key(paper: Paper) -> str:
+    """The first words of the abstract, to find the same abstract in a list without titles; "" where it is shorter."""
+    words = normal_text(paper.abstract[: _OPENING_WORDS * 60]).split()[:_OPENING_WORDS]
+    return " ".join(words) if len(words) == _OPENING_WORDS else ""
+
+
+def searchable(markup: str) -> str:
+    """What the full-text index holds of a text: plain, with compatible characters made one (CO₂ → CO2, ﬁ → fi)."""
+    return unicodedata.normalize("NFKC", plain_text(markup))
+
+
+def _record(paper: Paper) -> str:
+    return json.dumps(asdict(paper), ensure_ascii=False)
 
 
 def paper_from_record(record: str) -> Paper:

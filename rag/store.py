@@ -12,49 +12,30 @@ import os
 import shutil
 import threading
 import time
+import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from rag.catalogue import Catalogue, SourceCount, chunk_id, chunk_owner
+from rag.catalogue import COLLECTION, Catalogue, SourceCount, chunk_id, chunk_owner, paper_version, readable
 from rag.chunks import Chunk, chunk_papers
 from rag.collection import Collection
 from rag.embedding import Embedder, Vectors
 from rag.errors import StoreDamaged, StoreError, StoreLocked, StoreMismatch
-from rag.identity import merge, near_identical
-from rag.papers import Paper, Skipped, normal_text
+from rag.papers import Paper, Skipped
 from rag.settings import Settings
+from rag.sync import Marking, SyncReport, drop_origins
+
+__all__ = ["Health", "Progress", "Store", "SyncReport", "rebuild_catalogue"]
 
 Progress = Callable[[int, int], None]
 
 _SLAB = 256  # papers embedded, written and published together
-_MOST_REWORDED = 500  # beyond so many new and vanished texts a source was replaced rather than edited
-
-
-@dataclass(frozen=True, slots=True)
-class SyncReport:
-    """What a sync of a source found: papers by what happened to them, rows without a paper, and rows said twice.
-
-    `finished` counts papers that an interrupted ingest had left, `seconds` is the whole time.
-    """
-
-    source: str
-    new: int = 0
-    updated: int = 0
-    removed: int = 0
-    unchanged: int = 0
-    duplicates: int = 0
-    finished: int = 0
-    skipped: tuple[Skipped, ...] = ()
-    seconds: float = 0.0
-
-    @property
-    def papers(self) -> int:
-        return self.new + self.updated + self.unchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +65,12 @@ class Store:
         self.settings = settings
         self.embedder = embedder or Embedder(settings.embed_model, settings.embed_precision)
         self._local = threading.local()
+        self._opened: weakref.WeakSet[Catalogue] = weakref.WeakSet()
+        self._complete = -1  # the change up to which the collection is known to hold all that is served
         self.collection = Collection(settings, lambda: self.embedder.fingerprint)
         if check:
             self._check_fingerprint(self.catalogue.meta("fingerprint"))
+        self._seen_changes = self.catalogue.change_count
 
     @property
     def catalogue(self) -> Catalogue:
@@ -94,13 +78,16 @@ class Store:
         found: Catalogue | None = getattr(self._local, "catalogue", None)
         if found is None:
             found = self._local.catalogue = Catalogue(self.settings.catalogue_path)
+            self._opened.add(found)
         return found
 
     def close(self) -> None:
+        """Let go of all files, also those that other threads opened."""
         self.collection.close()
-        if catalogue := getattr(self._local, "catalogue", None):
+        self._local = threading.local()
+        for catalogue in list(self._opened):
             catalogue.close()
-            self._local.catalogue = None
+        self._opened.clear()
 
     def count(self) -> int:
         return self.catalogue.count()
@@ -124,7 +111,7 @@ class Store:
             self._adopt_fingerprint()
             finished = self.finish_pending(progress)
             with self.catalogue.transaction():
-                marking = _Marking(self.catalogue, source)
+                marking = Marking(self.catalogue, source)
                 for item in items:
                     marking.add(item)
                 report = marking.finish()
@@ -142,10 +129,10 @@ class Store:
                     known = ", ".join(source.name for source in self.catalogue.sources()) or "none"
                     raise StoreError(f"there is no source named {name}", hint=f"sources: {known}")
                 number = self.catalogue.source_number(name)
-                removed = self.catalogue.drop_origins(number, list(self.catalogue.origins(number)))
+                removed = drop_origins(self.catalogue, number, list(self.catalogue.origins(number)))
                 self.catalogue.drop_source(name)
                 self.catalogue.count_change()
-            self._delete_stale()
+            self.finish_pending()
         return removed
 
     def finish_pending(self, progress: Progress | None = None) -> int:
@@ -214,8 +201,8 @@ class Store:
         with self.writing():
             health = self.check()
             with self.catalogue.transaction():
-                for paper in self.catalogue.papers(health.missing):
-                    self.catalogue.add_pending(paper)
+                for paper in list(self.catalogue.papers(health.missing)):
+                    self.catalogue.index_again(paper)
             self.finish_pending(progress)
             # chunks of papers that were pending are served by now
             orphans = self.check().orphans
@@ -228,16 +215,17 @@ class Store:
         An embedded collection that cannot be emptied is moved aside, never overwritten.
         """
         with self.writing():
+            with self.catalogue.transaction():  # first, so that a killed rebuild is finished by the next ingest
+                for paper in list(self.catalogue.papers()):
+                    self.catalogue.index_again(paper)
+                self.catalogue.set_meta("fingerprint", self.embedder.fingerprint)
             try:
                 self.collection.clear()
             except StoreDamaged:
                 self.collection.close()
                 self._move_aside(self.settings.chroma_path)
             with self.catalogue.transaction():
-                for paper in list(self.catalogue.papers()):
-                    self.catalogue.add_pending(paper)
                 self.catalogue.clear_stale(self.catalogue.stale_chunks())
-                self.catalogue.set_meta("fingerprint", self.embedder.fingerprint)
             return self.finish_pending(progress)
 
     def _move_aside(self, path: Path) -> None:
@@ -247,31 +235,33 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the writer's lock; raises StoreLocked, naming the holder, when it is not had in time."""
-        path = self.settings.data / "write.lock"
-        holder = path.with_suffix(".holder")
-        lock = FileLock(path)
-        try:
-            lock.acquire(timeout=self.settings.lock_seconds)
-        except Timeout:
-            raise StoreLocked(
-                f"another process is writing to {self.settings.data}: {_holder(holder)}",
-                hint=f"waited {self.settings.lock_seconds:g} s (RAG_LOCK_SECONDS); try again when it has finished",
-            ) from None
-        try:
-            holder.write_text(json.dumps({"pid": os.getpid(), "since": time.strftime("%H:%M:%S")}))
+        """Hold the writer's lock, with a fresh view; raises StoreLocked when it is not had in time."""
+        with write_lock(self.settings):
             self.refresh()
             yield
-        finally:
-            holder.unlink(missing_ok=True)
-            lock.release()
 
     def refresh(self) -> None:
         """Reopen an embedded collection if another process has written since; its index is held in memory."""
         changes = self.catalogue.change_count
-        if changes != getattr(self, "_seen_changes", changes) and not self.settings.chroma_url:
+        if changes != self._seen_changes and not self.settings.chroma_url:
             self.collection.close()
         self._seen_changes = changes
+
+    def check_complete(self) -> None:
+        """Raise StoreDamaged when chunks of served papers are gone. One count, and only after a change."""
+        changes = self.catalogue.change_count
+        if changes == self._complete:
+            return
+        wanted = self.catalogue.chunk_count()
+        found = self.collection.count()
+        if changes != self.catalogue.change_count or self.catalogue.pending_count():
+            return  # somebody is writing
+        if found < wanted:
+            raise StoreDamaged(
+                f"the collection in {self.collection.where} holds {found:,} of {wanted:,} passages",
+                hint="rag doctor --repair indexes what is missing; rag rebuild makes all anew",
+            )
+        self._complete = changes
 
     def _adopt_fingerprint(self) -> None:
         if not self.catalogue.meta("fingerprint"):
@@ -286,146 +276,70 @@ class Store:
             )
 
 
-@dataclass
-class _Marking:
-    """The first phase of a sync: compare each paper with what the source said before, and mark the differences."""
-
-    catalogue: Catalogue
-    source: str
-    seen: dict[str, Paper | None] = field(default_factory=dict)  # key → paper when it is new to the source
-    titles: dict[str, str] = field(default_factory=dict)  # title key → id, of papers new in this run
-    skipped: list[Skipped] = field(default_factory=list)
-    new: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    duplicates: int = 0
-
-    def __post_init__(self) -> None:
-        self.number = self.catalogue.source_number(self.source)
-        self.before = self.catalogue.origins(self.number)
-
-    def add(self, item: Paper | Skipped) -> None:
-        if isinstance(item, Skipped):
-            self.skipped.append(item)
-        elif item.id in self.seen:
-            self.duplicates += 1
-        else:
-            self._add_paper(item)
-
-    def _add_paper(self, paper: Paper) -> None:
-        content = paper.content_hash
-        known = self.before.get(paper.id)
-        self.seen[paper.id] = None if known else paper
-        if known and known[1] == content:
-            self.unchanged += 1
-            return
-        target = known[0] if known else self._same_paper(paper)
-        existing = self.catalogue.pending_paper(target) or self.catalogue.paper(target)
-        self.catalogue.set_origin(self.number, paper.id, target, content)
-        if existing is None:
-            self.new += 1
-            self.catalogue.add_pending(paper)
-            if paper.title:
-                self.titles.setdefault(normal_text(paper.title), paper.id)
-            return
-        shared = self.catalogue.origin_count(target) > 1
-        wanted = replace(merge(paper, existing) if shared else paper, id=target)
-        if wanted.content_hash == existing.content_hash:
-            self.unchanged += 1
-        else:
-            self.updated += 1
-            self.catalogue.add_pending(wanted)
-
-    def _same_paper(self, paper: Paper) -> str:
-        """Its own id, or that of a paper with the same title and a near-identical abstract.
-
-        Two ids of one kind are two papers, whatever they say: a list knows its own items.
-        """
-        if self.catalogue.paper(paper.id) or not paper.title:
-            return paper.id
-        candidates = self.catalogue.same_title(paper.title)
-        if (twin := self.titles.get(normal_text(paper.title))) and (pending := self.catalogue.pending_paper(twin)):
-            candidates.append(pending)
-        for candidate in candidates:
-            same_kind = candidate.id.partition(":")[0] == paper.id.partition(":")[0] != "hash"
-            if not same_kind and near_identical(candidate.abstract, paper.abstract):
-                return candidate.id
-        return paper.id
-
-    def finish(self) -> SyncReport:
-        gone = [key for key in self.before if key not in self.seen]
-        reworded = self._reworded(gone)
-        removed = self.catalogue.drop_origins(self.number, [key for key in gone if key not in reworded])
-        self.catalogue.count_change()
-        return SyncReport(
-            source=self.source,
-            new=self.new,
-            updated=self.updated,
-            removed=removed,
-            unchanged=self.unchanged,
-            duplicates=self.duplicates,
-            skipped=tuple(self.skipped),
-        )
-
-    def _reworded(self, gone: list[str]) -> set[str]:
-        """Keys of vanished papers, known by their text alone, that came back with a few words changed.
-
-        They are one paper updated, not one removed and one new: it keeps its id.
-        """
-        vanished = [key for key in gone if key.startswith("hash:")]
-        fresh = [paper for key, paper in self.seen.items() if paper and key.startswith("hash:")]
-        if max(len(vanished), len(fresh)) > _MOST_REWORDED:
-            return set()
-        matched: set[str] = set()
-        for paper in fresh:
-            if self.catalogue.pending_paper(paper.id) is None:
-                continue
-            for key in vanished:
-                target = self.before[key][0]
-                old = self.catalogue.paper(target)
-                if key in matched or old is None or self.catalogue.origin_count(target) != 1:
-                    continue
-                same_title = paper.title and normal_text(paper.title) == normal_text(old.title)
-                if same_title or near_identical(old.abstract, paper.abstract):
-                    matched.add(key)
-                    self.catalogue.drop_pending(paper.id)
-                    self.catalogue.drop_origins(self.number, [paper.id])
-                    self.catalogue.set_origin(self.number, paper.id, target, paper.content_hash)
-                    self.catalogue.forget_origin(self.number, key)
-                    self.catalogue.add_pending(replace(paper, id=target))
-                    self.new -= 1
-                    self.updated += 1
-                    break
-        return matched
-
-
-def rebuild_catalogue(settings: Settings) -> int:
+def rebuild_catalogue(settings: Settings, embedder: Embedder | None = None) -> int:
     """Make the catalogue anew from the collection; the old file is kept beside it. Returns the number of papers.
 
     The papers come back under one source named "collection"; an ingest of the real sources takes them over.
     """
-    path = settings.catalogue_path
+    embedder = embedder or Embedder(settings.embed_model, settings.embed_precision)
+    collection = Collection(settings, lambda: embedder.fingerprint)
+    with write_lock(settings):
+        counts = Counter(chunk_owner(chunk)[:2] for chunk in collection.ids())
+        papers = {paper.id: paper for paper in collection.papers()}
+        collection.close()
+        if not papers:
+            raise StoreError(
+                f"the collection in {collection.where} holds no papers, so no catalogue can be made from it",
+                hint="rag ingest FILE adds them again; nothing was changed",
+            )
+        _set_aside(settings.catalogue_path)
+        catalogue = Catalogue(settings.catalogue_path)
+        with catalogue.transaction():
+            number = catalogue.source_number(COLLECTION)
+            for paper in papers.values():
+                catalogue.publish(paper, counts[paper.id, paper_version(paper)])
+                catalogue.set_origin(number, paper.id, paper.id, paper.content_hash)
+            served = {(paper.id, paper_version(paper)) for paper in papers.values()}
+            catalogue.add_stale(
+                chunk_id(*owner, index) for owner in counts.keys() - served for index in range(counts[owner])
+            )
+            catalogue.mark_synced(number)
+            catalogue.set_meta("fingerprint", embedder.fingerprint)
+            catalogue.count_change()
+        catalogue.close()
+    return len(papers)
+
+
+def _set_aside(path: Path) -> None:
     stamp = time.strftime("%Y%m%d-%H%M%S")
     for suffix in ("", "-wal", "-shm"):
         file = path.with_name(path.name + suffix)
         if file.exists():
             shutil.move(file, file.with_name(f"{path.name}.replaced-{stamp}{suffix}"))
-    store = Store(settings)
-    with store.writing(), store.catalogue.transaction():
-        counts: dict[tuple[str, str], int] = {}
-        for chunk in store.collection.ids():
-            owner = chunk_owner(chunk)[:2]
-            counts[owner] = counts.get(owner, 0) + 1
-        number = store.catalogue.source_number("collection")
-        for paper in store.collection.papers():
-            store.catalogue.publish(paper, counts.get((paper.id, paper.content_hash[:12]), 1))
-            store.catalogue.set_origin(number, paper.id, paper.id, paper.content_hash)
-        store.catalogue.mark_synced(number)
-        store.catalogue.set_meta("fingerprint", store.embedder.fingerprint)
-        store.catalogue.count_change()
-    papers = store.count()
-    store.close()
-    return papers
+
+
+@contextmanager
+def write_lock(settings: Settings) -> Iterator[None]:
+    """The lock that all writers of a data folder take; raises StoreLocked, naming the holder, when it is not had."""
+    path = settings.data / "write.lock"
+    holder = path.with_suffix(".holder")
+    lock = FileLock(path)
+    try:
+        settings.data.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=settings.lock_seconds)
+    except Timeout:
+        raise StoreLocked(
+            f"another process is writing to {settings.data}: {_holder(holder)}",
+            hint=f"waited {settings.lock_seconds:g} s (RAG_LOCK_SECONDS); try again when it has finished",
+        ) from None
+    except OSError as error:
+        raise readable(error, settings.catalogue_path) from error
+    try:
+        holder.write_text(json.dumps({"pid": os.getpid(), "since": time.strftime("%H:%M:%S")}))
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
 
 
 def _holder(file: Path) -> str:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from servers import faulty, local_model, ollama  # noqa: F401  (fixtures)
 
+from rag.embedding import Embedder
+from rag.engine import Engine
+from rag.readers import sources
+from rag.settings import load_settings
+from rag.store import Store
+
 ROOT = Path(__file__).parents[1]
+SAMPLE = ROOT / "rag" / "data" / "iclr2026_sample.jsonl"
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +30,32 @@ def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("RAG_LLM", "extractive")
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    """The real packaged MiniLM, loaded once."""
+    return Embedder()
+
+
+@pytest.fixture(scope="session")
+def sample_data(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
+    """A data folder with the 19 sample papers, embedded once. Read it only; `shutil.copytree` makes one to change."""
+    folder = tmp_path_factory.mktemp("sample") / "data"
+    store = Store(load_settings(data=folder, llm="extractive"), embedder)
+    for source in sources([str(SAMPLE)]):
+        store.sync(source.name, source.papers())
+    store.close()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sample(sample_data: Path, embedder: Embedder) -> Iterator[Engine]:
+    """An engine over the sample papers; the extractive writer unless a test names a model."""
+    settings = load_settings(data=sample_data, llm="extractive")
+    engine = Engine(Store(settings, embedder), settings)
+    yield engine
+    engine.close()
 
 
 @pytest.fixture(scope="session")
