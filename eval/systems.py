@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import rag
 from eval.dataset import Exchange
 from rag.answer import Answer
-from rag.errors import InputError
+from rag.errors import InputError, StoreDamaged, StoreMismatch
 from rag.settings import Settings
 
 if TYPE_CHECKING:
@@ -88,20 +89,29 @@ def corpus_fingerprint(store: Store) -> str:
 
 def ingest(corpus: Path, settings: Settings) -> Settings:
     """Settings for a store beside the evaluations that holds this file and nothing else; a second time costs little."""
+    if not corpus.exists():
+        raise InputError(f"there is no corpus {corpus}")
+    key = f"{corpus.resolve()} {settings.embed_model} {settings.embed_precision}"
+    name = f"{corpus.name}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
+    own = settings.model_copy(update={"data": home(settings) / "corpora" / name, "chroma_url": ""})
+    try:
+        _sync(corpus, own)
+    except (StoreMismatch, StoreDamaged):  # made by another version; all that is in it comes from the file
+        shutil.rmtree(own.data)
+        _sync(corpus, own)
+    return own
+
+
+def _sync(corpus: Path, settings: Settings) -> None:
     from rag.readers import sources
     from rag.store import Store
 
-    if not corpus.exists():
-        raise InputError(f"there is no corpus {corpus}")
-    name = hashlib.sha256(str(corpus.resolve()).encode()).hexdigest()[:8]
-    own = settings.model_copy(update={"data": home(settings) / "corpora" / f"{corpus.name}-{name}", "chroma_url": ""})
-    store = Store(own)
+    store = Store(settings)
     try:
         for source in sources([str(corpus)]):
             store.sync(source.name, source.papers())
     finally:
         store.close()
-    return own
 
 
 def home(settings: Settings) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from eval.runs import OVERALL, list_runs, load
 from eval.session import Request, evaluate
 from eval.systems import SAMPLE, OurSystem, home, ingest
 from rag.settings import Settings, load_settings
+from rag.store import Store
 
 ANSWER = "Embeddings taken from more than 40 LLMs are set against classic benchmarks of human categorization [1]."
 
@@ -111,6 +113,18 @@ def test_ones_own_questions_over_ones_own_papers(settings: Settings, tmp_path: P
     result = evaluate(settings, Request(str(questions), corpus=corpus))
     assert result.rows[0].values["right"] == 1
     assert result.rows[0].values["hit@1"] == 1
+
+
+def test_a_store_of_another_version_is_made_anew_from_its_file(settings: Settings) -> None:
+    own = ingest(SAMPLE, settings)
+    database = sqlite3.connect(own.catalogue_path)
+    database.execute("UPDATE meta SET value = 'another/384/0000' WHERE key = 'fingerprint'")
+    database.commit()
+    database.close()
+    assert ingest(SAMPLE, settings).data == own.data
+    store = Store(own)
+    assert store.count() == 19
+    store.close()
 
 
 @pytest.mark.nightly
