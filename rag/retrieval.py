@@ -114,7 +114,7 @@ class Retriever:
         dense = self._by_vector(vector, candidates, allowed)
         lexical, frequency = by_words.result()
         fused = fuse(lexical, dense)
-        shortlist = sorted(fused, key=lambda paper: -fused[paper])[: max(top_k, 20 if self._reranker else top_k)]
+        shortlist = sorted(fused, key=lambda paper: (-fused[paper], paper))[: max(top_k, 20 if self._reranker else top_k)]
         papers = {paper.id: paper for paper in store.catalogue.papers(shortlist)}
         hits = [
             Hit(papers[paper], fused[paper], dense.get(paper, 0.0), lexical.get(paper, 0.0))
