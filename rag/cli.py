@@ -34,15 +34,21 @@ Keyword = Annotated[str, typer.Option(help="Part of a keyword.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
-@app.callback()
-def _rag(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and end.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         from rag import __version__
 
         print(__version__)
         raise typer.Exit
+
+
+@app.callback()
+def _rag(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """What stands before a command."""
 
 
 @app.command()

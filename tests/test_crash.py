@@ -25,7 +25,7 @@ from rag.store import Store
 TESTS = Path(__file__).parent
 BEFORE = [paper(n) for n in range(420)]
 AFTER = [*map(edited, BEFORE[:100]), *BEFORE[150:], *(paper(n) for n in range(420, 700))]
-QUESTIONS = ["Topic5", "Topic120", "Topic300", "Topic650", "amber basalt cedar"]
+QUESTIONS = ["Topic5", "Topic160", "Topic300", "Topic650", "amber basalt cedar"]
 
 # Imports once, then runs each ingest in a child, so that twenty of them cost twenty ingests and not twenty starts.
 TEMPLATE = """
