@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 ASSETS = Path(__file__).parent / "assets"
 TITLE = "Ask Abstracts"
 UPLOAD_LIMIT = "200mb"
+SESSIONS = 300  # remembered by the server, 0.2 MB each; a tab that was forgotten says itself who it is
 
 
 def build(engine_or_factory: Engine | Callable[[], Engine], settings: Settings) -> gr.Blocks:
@@ -74,6 +75,7 @@ def launch_options() -> dict[str, Any]:
         "allowed_paths": [],
         "max_file_size": UPLOAD_LIMIT,
         "show_error": True,
+        "state_session_capacity": SESSIONS,
         "app_kwargs": {"middleware": [guard], "docs_url": None, "redoc_url": None},
     }
 

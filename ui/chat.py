@@ -40,8 +40,13 @@ window.askabstracts.connect(element, trigger, server, 'act');
 """
 
 
-# A question sent before the page knows which conversation is open waits for that.
-_WHEN_LOADED = "async (...values) => { await window.askabstracts.ready; return values; }"
+# What the page says of itself goes with every event, for a server that has forgotten the tab. A question sent before
+# the page knows which conversation is open waits for that.
+_WITH_TAB = "(session, tab, ...rest) => [session, window.askabstracts.tabState(), ...rest]"
+_WHEN_LOADED = """async (session, tab, ...rest) => {
+    await window.askabstracts.ready;
+    return [session, window.askabstracts.tabState(), ...rest];
+}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +142,7 @@ class Chat:
         asked = [self.session, self.thread, self.live, self.banner, self.question, self.listed, self.send, self.halt]
         asking: dict[str, Any] = {
             **quiet,
-            "inputs": [self.session, self.question, *self.options],
+            "inputs": [self.session, self.tab, self.question, *self.options],
             "outputs": asked,
             "concurrency_limit": STREAMS,
             "concurrency_id": "ask",
@@ -154,7 +159,9 @@ class Chat:
         gr.on([self.question.submit, self.send.click], self.ask, js=_WHEN_LOADED, **asking)
         self.halt.click(self.stop, queue=False, **quiet)
         for source in (self.thread, self.live, self.banner, self.listed):
-            source.act(self.act, inputs=[self.session], outputs=view, **quiet).success(self.ask_queued, **asking)
+            source.act(self.act, inputs=[self.session, self.tab], outputs=view, js=_WITH_TAB, **quiet).success(
+                self.ask_queued, **asking
+            )
         self.find.change(
             self.search_history, [self.session, self.find], [self.listed], trigger_mode="always_last", **quiet
         )
@@ -188,18 +195,20 @@ class Chat:
         )
 
     def ask_queued(
-        self, request: gr.Request, session: Session, _question: str, *values: Any
+        self, request: gr.Request, session: Session, tab: str, _question: str, *values: Any
     ) -> Iterator[tuple[Any, ...]]:
         """Ask what an action put into the session: an example, a retry, the question of the address."""
         if session.queued:
-            yield from self._ask(session, session.queued, _options(values), request)
+            yield from self._ask(_remembered(session, tab), session.queued, _options(values), request)
         else:
             yield (gr.skip(),) * 8
 
-    def ask(self, request: gr.Request, session: Session, question: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+    def ask(
+        self, request: gr.Request, session: Session, tab: str, question: str, *values: Any
+    ) -> Iterator[tuple[Any, ...]]:
         """Ask what is in the box."""
         if question.strip():
-            yield from self._ask(session, question, _options(values), request)
+            yield from self._ask(_remembered(session, tab), question, _options(values), request)
         else:
             yield (gr.skip(),) * 8
 
@@ -263,8 +272,9 @@ class Chat:
         if event:
             event.set()
 
-    def act(self, session: Session, event: gr.EventData) -> tuple[Any, ...]:
+    def act(self, session: Session, tab: str, event: gr.EventData) -> tuple[Any, ...]:
         """What a button within the HTML asks for."""
+        session = _remembered(session, tab)
         data: dict[str, Any] = dict(event._data or {})
         number = int(data.get("turn") or 0)
         conversation = str(data.get("conversation") or "")
@@ -389,6 +399,14 @@ def _tab(text: str) -> dict[str, str]:
     data = data if isinstance(data, dict) else {}
     lengths = {"browser": 64, "conversation": 64, "question": LONGEST_QUESTION}
     return {key: str(data.get(key) or "")[:length] for key, length in lengths.items()}
+
+
+def _remembered(session: Session, tab: str) -> Session:
+    """The session, or what the page says of itself where the server has forgotten it."""
+    if session.browser:
+        return session
+    state = _tab(tab)
+    return Session(browser=state["browser"], conversation=state["conversation"])
 
 
 def _drawer_head(title: str, name: str) -> Html:

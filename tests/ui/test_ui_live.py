@@ -45,17 +45,16 @@ def shots(engine: Any, stop: threading.Event | None = None, options: Options = O
 
 
 def test_words_become_checked_sentences() -> None:
-    engine = Played(
-        Rewritten("Do honey bees dance?"), 0.1, FOUND, 0.1, Words("Bees dance."), 0.1, Checked(FIRST), Words(" And"), 0.1,
-        Done(Answer("Do bees dance?", "x", (FIRST,))),
-    )  # fmt: skip
+    done = Answer("Do bees dance?", "x", (FIRST,))
+    heard = (Rewritten("Do honey bees dance?"), FOUND, Words("Bees dance."), Checked(FIRST), Words(" And"), Done(done))
+    engine = Played(*(step for event in heard for step in (event, 0.1)))
     seen = shots(engine)
     assert [shot.pending for shot in seen if shot.pending] == ["Bees dance.", "And"]
     assert any(shot.note.startswith("Reading 2 papers") for shot in seen)
     checked = next(shot for shot in seen if shot.answer.sentences)
     assert [source.paper.id for source in checked.answer.sources] == ["p1", "p2"]
     assert [source.number for source in checked.answer.sources] == [1, None]
-    assert seen[-1] == Snapshot(Answer("Do bees dance?", "x", (FIRST,)), done=True)
+    assert seen[-1] == Snapshot(done, done=True)
     assert [shot.done for shot in seen] == [False] * (len(seen) - 1) + [True]
 
 
