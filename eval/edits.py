@@ -68,7 +68,7 @@ def corpus_sentences(papers: Sequence[Paper]) -> list[tuple[Paper, str]]:
     for paper in papers:
         text = plain_text(paper.abstract)
         for span in sentences(text):
-            sentence = " ".join(text[span.start : span.end].split())
+            sentence = re.sub(r"[ \t\r\n]+", " ", text[span.start : span.end])
             if 8 <= len(sentence.split()) <= 60 and sentence[-1] in ".!" and sentence[0].isupper():
                 found.append((paper, sentence))
     return found
@@ -100,7 +100,12 @@ def _edits(papers: Sequence[Paper], rules: dict[str, Rule], count: int, seed: in
 
 
 def _number(sentence: str, _: Paper, chance: random.Random) -> tuple[str, str] | None:
-    numbers = [m for m in re.finditer(r"(?<![\w.,-])\d+(?:[.,]\d+)*", sentence) if not _inside_name(sentence, m)]
+    spans = [(quantity.start, quantity.end) for quantity in quantities(sentence)]  # no list marks, links or names
+    numbers = [
+        match
+        for match in re.finditer(r"(?<![\w.,-])\d+(?:[.,]\d+)*", sentence)
+        if any(start <= match.start() and match.end() <= end for start, end in spans)
+    ]
     if not numbers:
         return None
     match = chance.choice(numbers)
@@ -113,11 +118,6 @@ def _number(sentence: str, _: Paper, chance: random.Random) -> tuple[str, str] |
     if new in others:
         return None
     return _put(sentence, match.start(), match.end(), new), f"{match.group()} → {new}"
-
-
-def _inside_name(sentence: str, match: re.Match[str]) -> bool:
-    """Is the number part of a name ("GPT 4", "Qwen2.5", "Figure 2", a year in a benchmark's name)?"""
-    return any(token.start < match.end() and match.start() < token.end for token in named_terms(sentence))
 
 
 _UNITS = [

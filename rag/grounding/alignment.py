@@ -87,6 +87,8 @@ def _likeness(one: str, other: str, one_is_name: bool, other_is_name: bool) -> f
     if lexicon.opposite(one, other):
         return OPPOSITE
     ours, theirs = one.split(" "), other.split(" ")
+    if len(ours) == len(theirs) > 1 and _opposed(ours, theirs):
+        return OPPOSITE
     if one_is_name and other_is_name and len(ours) == len(theirs):
         return 0.0
     if (shared := _shared_parts(ours, theirs)) > 0:
@@ -94,6 +96,12 @@ def _likeness(one: str, other: str, one_is_name: bool, other_is_name: bool) -> f
     if one_is_name or other_is_name or _DIGIT.search(one) or _DIGIT.search(other):
         return 0.0
     return RELATED if _same_root(one, other) else 0.0
+
+
+def _opposed(ours: list[str], theirs: list[str]) -> bool:
+    """Compounds that differ in one part, which is the opposite of the other's ("high-quality", "low-quality")."""
+    differ = [(one, other) for one, other in zip(ours, theirs, strict=True) if one != other]
+    return len(differ) == 1 and lexicon.opposite(*differ[0])
 
 
 def _shared_parts(ours: list[str], theirs: list[str]) -> float:

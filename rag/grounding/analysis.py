@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rag.grounding import lexicon
-from rag.grounding.weights import importance
 from rag.quantities import Quantity, quantities
 from rag.text import named_terms, stems, tokens
 
 _SCOPE = 4  # content words after a negation that it can reach
 _NEGATED_CONTRACTION = re.compile(r"n['’]t$|^cannot$", re.IGNORECASE)
-_CLAUSE_END = re.compile(r"[,;:()]|\b(?:but|and|which|while|whereas|because)\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(
+    r"[,;:()]|\b(?:but|and|which|while|whereas|because|when|if|unless|until|although)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _word(text: str, start: int, end: int, figures: tuple[Quantity, ...], names:
         return Word(text, key, parts, start, end, figure=True, negator=negator)
     if not parts or lower in lexicon.STOP or lexicon.stop(key) or (negator and lower in lexicon.STRICT_NEGATORS):
         return Word(text, key, parts, start, end, negator=negator, marked=lower in lexicon.MARKED)
-    weight = 0.25 if key in lexicon.SELF and not name else importance(key, name)
+    weight = 0.25 if key in lexicon.SELF and not name else lexicon.importance(key, name)
     return Word(text, key, parts, start, end, weight, figure, name, negator)
 
 

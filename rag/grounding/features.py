@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log1p
 
 import numpy as np
 
+from rag.grounding import lexicon
 from rag.grounding.alignment import Alignment, align
-from rag.grounding.analysis import Analysis
+from rag.grounding.analysis import Analysis, Word
 from rag.grounding.evidence import Evidence, Vectors, Window
-from rag.grounding.guards import Failure, Kind, failures
+from rag.grounding.guards import Failure, Kind, agrees, failures
 
 _SINGLES = 4  # passages that are laid beside the claim word by word
 _ADDED = 0.15  # coverage that a neighbour must add for the pair to be read afresh
+COPY = 0.75  # share of words in the same order from which a claim is a copy of a sentence
 _PAIRED = 2  # of those, how many are also joined with their neighbours
 
 
@@ -45,23 +48,21 @@ def locate(claim: Analysis, evidence: Evidence, cosines: Vectors, prefer: Sequen
     for place in order[:_PAIRED]:
         places.extend(pair for pair in evidence.neighbours(int(place)) if pair not in places)
     found: list[Located] = []
-    conflicts: dict[int, tuple[float, tuple[Failure, ...]]] = {}
+    conflicts: dict[int, tuple[Alignment, tuple[Failure, ...]]] = {}
     for where in places:
         window = evidence.window(*where)
         alignment = align(claim, window.analysis)
         paper = evidence.passages[where[0]].paper
         failed = tuple(failures(alignment, evidence.contexts[paper]))
-        if len(where) == 1:
-            if alignment.coverage >= 0.5:
-                conflicts[where[0]] = alignment.coverage, tuple(failure for failure in failed if failure.conflict)
+        if len(where) == 1 and alignment.coverage >= 0.5:
+            conflicts[where[0]] = alignment, tuple(failure for failure in failed if failure.conflict)
         for place in where if len(where) > 1 else ():  # a neighbour does not undo what the sentence itself contradicts
-            covered, ones = conflicts.get(place, (0.0, ()))
+            if place not in conflicts:
+                continue
+            alone, ones = conflicts[place]
             kinds = {failure.kind for failure in failed}
-            failed += tuple(
-                one
-                for one in ones
-                if one.kind not in kinds and (one.kind is Kind.ROLES or alignment.coverage - covered < _ADDED)
-            )
+            same = alone.order >= COPY or alignment.coverage - alone.coverage < _ADDED
+            failed += tuple(one for one in ones if one.kind not in kinds and (same or one.kind is Kind.ROLES))
         cosine = float(max(cosines[place] for place in where))
         fit = alignment.coverage + 0.3 * alignment.order + 0.3 * cosine
         fit -= 0.06 * (len(where) - 1) + 0.12 * sum(failure.conflict for failure in failed) + 0.05 * len(failed)
@@ -80,17 +81,23 @@ NAMES = (
     "coverage",  # of the claim's content by the best window, by weight, without figures
     "coverage_all",  # the same by the whole evidence
     "worst",  # weight share of the heaviest run of words that the window lacks
+    "rarest",  # weight of the rarest word that the whole evidence lacks
     "order",  # content words in the same order
-    "cosine",  # of the claim to the window's nearest sentence
-    "cosine_second",  # to the second nearest sentence of the evidence
-    "figures_kept",  # figures that the window has (0 with none)
-    "figures_lost",
-    "figures_conflict",
-    "names_lost",  # share of the claim's names that fail
+    "pairs",  # neighbouring content words that are neighbours in the evidence too
+    "cosine",  # of the claim to the nearest sentence
+    "cosine_second",  # to the second nearest
+    "cosine_mean",  # to the mean of all sentences
+    "figures_kept",  # figures, all of which the window has
+    "figures_lost",  # that fail in the window
+    "figures_absent",  # that are nowhere in the evidence
+    "names_lost",  # names that fail in the window
+    "names_absent",  # that are nowhere in the evidence
     "negation",
+    "parity",  # one of claim and window has a negation, the other has none
     "direction",
     "roles",
     "overreach",
+    "hedge",  # the window hedges, the claim does not
     "replaced",  # words in another word's place, neighbours agreeing
     "near_replaced",  # the same in a near-copy
     "length",  # log of the number of content words
@@ -100,45 +107,50 @@ NAMES = (
 def features(claim: Analysis, located: Located, evidence: Evidence) -> list[float]:
     """One number for each of NAMES."""
     alignment = located.alignment
+    window = alignment.passage
     count: dict[Kind, int] = {}
-    conflict: dict[Kind, int] = {}
     for failure in located.failures:
         count[failure.kind] = count.get(failure.kind, 0) + 1
-        conflict[failure.kind] = conflict.get(failure.kind, 0) + failure.conflict
-    figures = len(claim.quantities)
-    lost = count.get(Kind.FIGURE, 0)
-    names = len(claim.names)
     cosines = np.sort(located.cosines)[::-1]
     replaced = alignment.tight.intersection(alignment.replaced)
     total = claim.weight or 1.0
-    everywhere = sum(
-        claim.words[i].weight
-        * (
-            1.0
-            if claim.words[i].key in evidence.keys or set(claim.words[i].parts) <= evidence.keys
-            else alignment.grade.get(i, 0.0)
-        )
-        for i in claim.content
-    )
+    held = {i: _held(claim.words[i], alignment.grade.get(i, 0.0), evidence.keys) for i in claim.content}
+    strict = [any(scope.strict for scope in one.scopes) for one in (claim, window)]
     return [
         alignment.coverage,
-        everywhere / total,
+        sum(claim.words[i].weight * grade for i, grade in held.items()) / total,
         _worst_run(alignment) / total,
+        max((claim.words[i].weight for i, grade in held.items() if not grade), default=0.0),
         alignment.order,
+        _pairs(claim, evidence),
         float(cosines[0]) if len(cosines) else 0.0,
         float(cosines[1]) if len(cosines) > 1 else 0.0,
-        float(bool(figures) and not lost),
-        float(min(lost, 2)),
-        float(min(conflict.get(Kind.FIGURE, 0), 2)),
-        count.get(Kind.NAME, 0) / names if names else 0.0,
+        float(cosines.mean()) if len(cosines) else 0.0,
+        float(bool(claim.quantities) and not count.get(Kind.FIGURE, 0)),
+        float(min(count.get(Kind.FIGURE, 0), 2)),
+        float(min(2, sum(not any(agrees(one, other) for other in evidence.quantities) for one in claim.quantities))),
+        float(min(count.get(Kind.NAME, 0), 3)),
+        float(min(3, sum(not held.get(i, 1.0) for i, word in enumerate(claim.words) if word.name))),
         float(min(count.get(Kind.NEGATION, 0), 2)),
+        float(strict[0] != strict[1]),
         float(min(count.get(Kind.DIRECTION, 0), 2)),
         float(count.get(Kind.ROLES, 0) > 0),
         float(min(count.get(Kind.OVERREACH, 0), 2)),
+        float(bool(window.raw & lexicon.HEDGES) and not claim.raw & lexicon.HEDGES),
         float(min(len(replaced), 3)),
         float(min(len(replaced), 3)) * alignment.near_copy,
         log1p(len(claim.content)),
     ]
+
+
+def _held(word: Word, grade: float, keys: frozenset[str]) -> float:
+    return 1.0 if word.key in keys or set(word.parts) <= keys else grade
+
+
+def _pairs(claim: Analysis, evidence: Evidence) -> float:
+    keys = [claim.words[i].key for i in claim.content]
+    wanted = set(pairwise(keys))
+    return len(wanted & evidence.pairs) / len(wanted) if wanted else 0.0
 
 
 def _worst_run(alignment: Alignment) -> float:

@@ -11,7 +11,7 @@ from rag.grounding import weights
 from rag.grounding.analysis import Analysis, analyse
 from rag.grounding.clauses import clauses
 from rag.grounding.evidence import Encode, Evidence
-from rag.grounding.features import Located, features, locate
+from rag.grounding.features import COPY, Located, features, locate
 from rag.grounding.meta import states_nothing
 from rag.grounding.verifiers import Located as LocatedVerifier
 from rag.grounding.verifiers import Verifier
@@ -112,12 +112,14 @@ class Grounding:
         candidates = locate(analysis, self._evidence, self._evidence.similarities(claim), cited)
         if not candidates:
             return Checked(Verdict.NOT_FOUND, note="there is nothing to check against")
-        judged = [judge(analysis, located, self._evidence) for located in candidates[:2]]
-        best = max(range(len(judged)), key=lambda k: (_RANK[judged[k].verdict], judged[k].score))
-        verdict = judged[best]
+        closest = max(candidates, key=lambda one: one.alignment.order)
+        best, verdict = closest, judge(analysis, closest, self._evidence)
+        if not (closest.conflicts and closest.alignment.order >= COPY):  # else a copy that was changed
+            judged = [(one, judge(analysis, one, self._evidence)) for one in candidates[:2]]
+            best, verdict = max(judged, key=lambda pair: (_RANK[pair[1].verdict], pair[1].score))
         if verdict.verdict is Verdict.NOT_FOUND:
             return verdict
-        return replace(verdict, spans=self._spans(candidates[best], verdict.score))
+        return replace(verdict, spans=self._spans(best, verdict.score))
 
     def _spans(self, located: Located, score: float) -> tuple[Support, ...]:
         passages = [self._evidence.passages[place] for place in located.window.places]

@@ -230,25 +230,34 @@ def _subject_name(alignment: Alignment) -> Word | None:
 
 def _negation(alignment: Alignment) -> Iterator[Failure]:
     claim, passage, pairs = alignment.claim, alignment.passage, alignment.pairs
-    crossed = dict(alignment.opposites)
+    crossed = {i for i, _ in alignment.opposites}
+    crossed_back = {j for _, j in alignment.opposites}
     back = {j: i for i, j in pairs.items()}
-    crossed_back = {j: i for i, j in crossed.items()}
     for scope in claim.scopes:
-        if not scope.strict or any(i in crossed for i in scope.words):
-            continue
         matched = [i for i in scope.words if i in pairs]
-        if matched and not any(pairs[i] in passage.negated for i in matched[:3]):
-            part = f"{scope.negator} {claim.words[matched[0]].text}"
-            yield Failure(Kind.NEGATION, part, f"“{part}”: the source does not deny this", True)
+        if scope.strict and matched and not crossed.intersection(scope.words):
+            if all(_turned(claim, i, passage, pairs[i]) for i in matched[:3]):
+                part = f"{scope.negator} {claim.words[matched[0]].text}"
+                yield Failure(Kind.NEGATION, part, f"“{part}”: the source does not deny this", True)
     for scope in passage.scopes:
-        if not scope.strict or any(j in crossed_back for j in scope.words):
-            continue
         matched = [j for j in scope.words if j in back]
-        head = scope.words[1:2] if passage.words[scope.words[0]].text.endswith("ly") else ()
-        if matched and matched[0] in (scope.words[0], *head) and not any(back[j] in claim.negated for j in matched[:3]):
+        adverb = passage.words[scope.words[0]].text.endswith("ly")
+        if not scope.strict or not matched or crossed_back.intersection(scope.words):
+            continue
+        if matched[0] in scope.words[: 1 + adverb] and all(_turned(passage, j, claim, back[j]) for j in matched[:3]):
             part = claim.words[back[matched[0]]].text
             denied = f"{scope.negator} … {passage.words[matched[0]].text}"
             yield Failure(Kind.NEGATION, part, f"“{part}”: the source denies this (“{denied}”)", True)
+
+
+def _turned(one: Analysis, i: int, other: Analysis, j: int) -> bool:
+    """Is word `i` of one text denied an odd number of times more than word `j` of the other?
+
+    A negation that is none everywhere ("avoids", "instead of") makes up for one.
+    """
+    strict = [sum(scope.strict for scope in text.scopes if at in scope.words) for text, at in ((one, i), (other, j))]
+    loose = any(not scope.strict for scope in other.scopes if j in scope.words)
+    return strict[0] % 2 != strict[1] % 2 and not (loose and strict[0] > strict[1])
 
 
 def _direction(alignment: Alignment, related: Relations) -> Iterator[Failure]:

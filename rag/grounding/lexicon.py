@@ -30,6 +30,25 @@ OVERREACH = _words("overreach")
 MARKED = _words("marked")
 
 
+_RAREST = 5.5
+
+
+@cache
+def _rareness() -> dict[str, float]:
+    table = {}
+    for line in _lines("common"):
+        value, *found = line.split()
+        table.update(dict.fromkeys(found, float(value)))
+    return table
+
+
+@cache
+def importance(key: str, name: bool) -> float:
+    """How much a word tells of the topic, 0.2 to 1.5: by its rareness; a compound counts as its rarest part."""
+    rareness = max((_rareness().get(part, _RAREST) for part in key.split(" ")), default=_RAREST)
+    return max(0.2, rareness / _RAREST) * (1.3 if name else 1.0)
+
+
 @cache
 def stem(word: str) -> str:
     """The stem of one word, its parts joined where it is a compound ("test-time" → "test time")."""

@@ -4,13 +4,9 @@ from collections.abc import Sequence
 from math import exp
 
 INTERCEPT = -4.2
-WEIGHTS = (4.0, 1.0, -1.0, 1.0, 2.0, 0.0, 0.5, -1.5, -1.0, -1.5, -1.5, -1.5, -2.0, -0.5, -0.3, -0.7, 0.0)
+WEIGHTS = (4.0, 1.0, -1.0, 0, 1.0, 0, 2.0, 0.0, 0, 0.5, -1.5, 0, -1.0, 0, -1.5, 0, -1.5, -2.0, -0.5, 0, -0.3, -0.7, 0.0)
 SUPPORTED = 0.5
 PARTLY = 0.25
-
-
-def importance(key: str, name: bool) -> float:
-    return 1.5 if name else 1.0
 
 
 def probability(features: Sequence[float]) -> float:
