@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, replace
 from functools import wraps
 from typing import Any
 
@@ -22,10 +21,11 @@ from ui.exports import FORMATS, export_file
 from ui.feedback import Feedback
 from ui.history import history_html
 from ui.live import Options, Snapshot, answer_live
+from ui.refusals import error_html, welcome
 from ui.render import Html, tag
-from ui.turns import Turn, error_html, live_html, thread, welcome
+from ui.session import FIELDS, LONGEST_QUESTION, Session, options_from, remembered, tab_state
+from ui.turns import Turn, live_html, thread
 
-LONGEST_QUESTION = 20_000  # characters
 REMEMBERED = 6  # turns told to the engine; it cuts them to its own limit
 STREAMS = 24  # answers being written at the same time; others wait in the queue
 
@@ -47,17 +47,6 @@ _WHEN_LOADED = """async (session, tab, ...rest) => {
     await window.askabstracts.ready;
     return [session, window.askabstracts.tabState(), ...rest];
 }"""
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """One browser tab: whose it is, which conversation is open, and what it is about to ask."""
-
-    browser: str = ""
-    conversation: str = ""
-    editing: int = 0  # the turn that the next question replaces, 0 for none
-    queued: str = ""
-    llm: str = ""  # model for the next question only
 
 
 class Chat:
@@ -167,7 +156,7 @@ class Chat:
         )
         gr.on(
             [component.change for component in self.options],
-            lambda *values: asdict(_options(values)),
+            lambda *values: asdict(options_from(values)),
             inputs=list(self.options),
             outputs=[self.stored],
             **quiet,
@@ -177,9 +166,9 @@ class Chat:
 
     def load(self, tab: str, stored: dict[str, Any] | None) -> tuple[Any, ...]:
         """A page was opened: its conversation, its settings, the question of its address."""
-        state = _tab(tab)
+        state = tab_state(tab)
         session = Session(browser=state["browser"], conversation=state["conversation"], queued=state["question"])
-        kept = asdict(Options()) | {key: value for key, value in (stored or {}).items() if key in _FIELDS}
+        kept = asdict(Options()) | {key: value for key, value in (stored or {}).items() if key in FIELDS}
         models = model_choices(self._settings)
         sources = source_choices(self._engines)
         known = {value for _, value in models}
@@ -199,7 +188,7 @@ class Chat:
     ) -> Iterator[tuple[Any, ...]]:
         """Ask what an action put into the session: an example, a retry, the question of the address."""
         if session.queued:
-            yield from self._ask(_remembered(session, tab), session.queued, _options(values), request)
+            yield from self._ask(remembered(session, tab), session.queued, options_from(values), request)
         else:
             yield (gr.skip(),) * 8
 
@@ -208,7 +197,7 @@ class Chat:
     ) -> Iterator[tuple[Any, ...]]:
         """Ask what is in the box."""
         if question.strip():
-            yield from self._ask(_remembered(session, tab), question, _options(values), request)
+            yield from self._ask(remembered(session, tab), question, options_from(values), request)
         else:
             yield (gr.skip(),) * 8
 
@@ -274,7 +263,7 @@ class Chat:
 
     def act(self, session: Session, tab: str, event: gr.EventData) -> tuple[Any, ...]:
         """What a button within the HTML asks for."""
-        session = _remembered(session, tab)
+        session = remembered(session, tab)
         data: dict[str, Any] = dict(event._data or {})
         number = int(data.get("turn") or 0)
         conversation = str(data.get("conversation") or "")
@@ -371,42 +360,6 @@ def _function(method: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, An
         return method(data)
 
     return function
-
-
-_FIELDS = tuple(field.name for field in fields(Options))
-
-
-def _options(values: tuple[Any, ...]) -> Options:
-    """What the settings drawer holds, in the order of its components."""
-    llm, top_k, year, venue, keyword, source, unsupported = values
-    return Options(
-        llm or "",
-        int(top_k or 0),
-        (year or "").strip(),
-        (venue or "").strip(),
-        (keyword or "").strip(),
-        source or "",
-        unsupported or "",
-    )
-
-
-def _tab(text: str) -> dict[str, str]:
-    """What the page told about itself; whatever else it is, it is three short strings."""
-    try:
-        data = json.loads(text or "{}")
-    except ValueError:
-        data = {}
-    data = data if isinstance(data, dict) else {}
-    lengths = {"browser": 64, "conversation": 64, "question": LONGEST_QUESTION}
-    return {key: str(data.get(key) or "")[:length] for key, length in lengths.items()}
-
-
-def _remembered(session: Session, tab: str) -> Session:
-    """The session, or what the page says of itself where the server has forgotten it."""
-    if session.browser:
-        return session
-    state = _tab(tab)
-    return Session(browser=state["browser"], conversation=state["conversation"])
 
 
 def _drawer_head(title: str, name: str) -> Html:

@@ -11,7 +11,8 @@ from rag.answer import Answer, Citation, Reason, Refusal, Sentence, Source, Timi
 from rag.errors import StoreLocked
 from rag.papers import Paper
 from ui.evidence import byline, evidence
-from ui.turns import Turn, copy_text, error_html, live_html, status_line, turn_html, welcome
+from ui.refusals import error_html, welcome
+from ui.turns import Turn, copy_text, live_html, status_line, turn_html
 
 NEEDLE = Paper(
     "Acupuncture eased pain by 20 %. It was cheap.", "Needles", ("Ana Ortiz", "B. Bo"), 2021, "Pain", id="p1"
