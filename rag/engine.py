@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -222,7 +222,10 @@ class _Asking:
         if self.model.llm is None:
             yield from self._extract(self.ranking)
         else:
-            yield from self._write(self.model, self.ranking, bounded(history, settings.history_tokens))
+            refused = yield from self._write(self.model, self.ranking, bounded(history, settings.history_tokens))
+            if not self.sentences and not self.dropped and not refused and not self.stop.is_set():
+                self.notices.append(f"{self.model.name} wrote no sentence; these are picked from the abstracts")
+                yield from self._extract(self.ranking)
         yield self._finished()
 
     def _extract(self, ranking: Ranking) -> Iterator[Event]:
@@ -236,7 +239,8 @@ class _Asking:
             lead = " " if self.sentences else ""
             yield from self._keep(Sentence(found.text, Verdict.SUPPORTED, (citation,), lead))
 
-    def _write(self, model: Model, ranking: Ranking, history: Sequence[Turn]) -> Iterator[Event]:
+    def _write(self, model: Model, ranking: Ranking, history: Sequence[Turn]) -> Generator[Event, None, bool]:
+        """Let the model write, and check what it writes; returns whether it refused to answer."""
         papers = [hit.paper for hit in ranking.hits]
         verifier = self.engine.verifier(model)
         self.verifier = verifier.name
@@ -260,6 +264,7 @@ class _Asking:
                 yield from self._take(piece, writing, grounding, papers)
             for written, cited in writing.finish():
                 yield from self._check(written, cited, grounding, papers)
+        return markers.refused
 
     def _take(
         self, piece: Text | Cited | Reset, writing: Writing, grounding: Grounding, papers: Sequence[Paper]
