@@ -50,7 +50,10 @@ class Filters:
         if not match or not (match[1] or match[3]):
             raise SettingsError(f"{self.year!r} is no year", hint="write 2024, 2020-2024, 2020- or -2024")
         first, dash, last = match.groups()
-        return int(first or 0), int(last or (9999 if dash else first))
+        years = int(first or 0), int(last or (9999 if dash else first))
+        if years[0] > years[1] or (first and last and not dash):
+            raise SettingsError(f"{self.year!r} is no year or range", hint="write 2024, 2020-2024, 2020- or -2024")
+        return years
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,10 @@ class Retriever:
         vector = store.embedder.encode_question(question)
         dense = self._by_vector(vector, candidates, allowed)
         lexical, frequency = by_words.result()
-        fused = fuse(lexical, dense)
-        shortlist = sorted(fused, key=lambda paper: (-fused[paper], paper))[: max(top_k, 20 if self._reranker else top_k)]
+        fused = fuse(lexical, dense, all_found=len(lexical) < candidates)
+        shortlist = sorted(fused, key=lambda paper: (-fused[paper], paper))[
+            : max(top_k, 20 if self._reranker else top_k)
+        ]
         papers = {paper.id: paper for paper in store.catalogue.papers(shortlist)}
         hits = [
             Hit(papers[paper], fused[paper], dense.get(paper, 0.0), lexical.get(paper, 0.0))
@@ -186,20 +191,24 @@ def allowed_papers(catalogue: Catalogue, filters: Filters) -> dict[str, tuple[st
     return {paper: (version, chunks) for paper, version, chunks in rows}
 
 
-def fuse(lexical: Mapping[str, float], dense: Mapping[str, float]) -> dict[str, float]:
-    """Half and half of both rankings' min-max normalised scores; absent from one counts 0 there. 0 to 1."""
-    words, vectors = _min_max(lexical), _min_max(dense)
+def fuse(lexical: Mapping[str, float], dense: Mapping[str, float], *, all_found: bool = False) -> dict[str, float]:
+    """Half and half of both rankings' min-max normalised scores; absent from one counts 0 there. 0 to 1.
+
+    With `all_found` the full text has no further match: the least score there is 0, that of a paper without any of
+    the words, so that a weak exact match still counts more than none.
+    """
+    words, vectors = _min_max(lexical, low=0.0 if all_found else None), _min_max(dense)
     return {
         paper: (1 - _DENSE_SHARE) * words.get(paper, 0.0) + _DENSE_SHARE * vectors.get(paper, 0.0)
         for paper in dict.fromkeys([*words, *vectors])
     }
 
 
-def _min_max(scores: Mapping[str, float]) -> dict[str, float]:
+def _min_max(scores: Mapping[str, float], low: float | None = None) -> dict[str, float]:
     if not scores:
         return {}
     values = np.fromiter(scores.values(), dtype=float)
-    low, high = values.min(), values.max()
+    low, high = values.min() if low is None else low, values.max()
     span = high - low
     return {paper: 1.0 if span == 0 else float((score - low) / span) for paper, score in scores.items()}
 
