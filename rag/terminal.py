@@ -96,7 +96,8 @@ def reference(source: Source) -> str:
     if paper.venue and paper.year and str(paper.year) not in paper.venue:
         when = f"{paper.venue} {paper.year}"
     title = plain_text(paper.label)
-    return " ".join(part for part in (title, f"({when})" if when else "", paper.url or paper.id) if part)
+    link = paper.url or ("" if paper.id.startswith("hash:") else paper.id)
+    return " ".join(part for part in (title, f"({when})" if when else "", link) if part)
 
 
 def show_sources(sources: Sequence[Source], console: Console) -> None:

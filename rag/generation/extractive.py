@@ -14,8 +14,8 @@ from rag.text import named_terms, stems
 
 MOST_SENTENCES = 3
 _READ_PAPERS = 3  # papers whose sentences are considered
-_COVERAGE_WEIGHT = 0.6  # of the question's words in a sentence, beside its cosine to the question
-_FIGURE_BONUS = 0.15  # for a sentence with a figure when one is asked for
+_COVERAGE_WEIGHT = 1.0  # of the question's words in a sentence, beside its cosine to the question
+_FIGURE_BONUS = 0.3  # for a sentence with a figure when one is asked for
 _RANK_WEIGHT = 0.35  # how much a paper's own relevance counts
 _WORTHWHILE = 0.62  # share of the best sentence's score that another needs
 _ASKS_FOR_FIGURE = re.compile(
@@ -67,8 +67,7 @@ def score_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Pic
     top = max(hit.score for hit in hits) or 1.0
     picked = []
     for (index, sentence), cosine in zip(listed, similarity, strict=True):
-        known = sentence.stems | (read[index].title_stems if _opens(sentence, read[index].sentences) else frozenset())
-        coverage = sum(weight for stem, weight in ranking.rarity.items() if stem in known) / total
+        coverage = sum(weight for stem, weight in ranking.rarity.items() if stem in sentence.stems) / total
         score = (
             float(cosine) + _COVERAGE_WEIGHT * coverage + _FIGURE_BONUS * (figure and bool(quantities(sentence.text)))
         )
@@ -91,7 +90,3 @@ def _papers_asked_for(question: str, ranking: Ranking) -> set[int]:
                 owners.setdefault(term.text, index)
                 break
     return set(owners.values()) if len(set(owners.values())) > 1 else set()
-
-
-def _opens(sentence: Sentence, sentences: Sequence[Sentence]) -> bool:
-    return sentence.start == sentences[0].start
