@@ -1,4 +1,4 @@
-"""The writer that needs no model: it picks the sentences of the ranking abstracts that answer best, verbatim."""
+"""The writer that needs no model: it picks the sentences of the retrieved abstracts that answer best, verbatim."""
 
 from __future__ import annotations
 
