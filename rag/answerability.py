@@ -16,8 +16,8 @@ from importlib.resources import files
 import numpy as np
 
 from rag.embedding import Vectors
-from rag.evidence import read_paper
-from rag.retrieval import Hit, Ranking
+from rag.evidence import ReadPaper, read_paper
+from rag.retrieval import Ranking
 from rag.text import named_terms, stems
 
 _READ_PAPERS = 3
@@ -57,28 +57,33 @@ class Evidence:
 
 
 def weigh(ranking: Ranking, encode: Encode) -> Evidence:
-    """The strongest evidence among the best papers, or among those of them that bear the names asked about."""
+    """The strongest evidence: of one of the best papers, or of those together that bear the names asked about."""
     names = _rare_names(ranking.question, ranking.frequency, ranking.total)
     known = [name for name in names if all(ranking.frequency.get(stem, 0) for stem in name)]
-    found = [Evidence(unknown=float(len(known) < len(names)))]
-    for hit in _about(known, ranking.hits[:_READ_PAPERS]):
-        paper = read_paper(hit.paper)
-        named = any(name <= paper.stems for name in known)
-        if not paper.sentences:
-            continue
-        cosines = np.sort(encode([sentence.text for sentence in paper.sentences]) @ ranking.vector)
-        missing = [stem for stem in ranking.frequency if stem not in paper.stems]
-        total = sum(ranking.rarity.values())
-        found.append(
-            Evidence(
-                coverage=1 - sum(ranking.rarity[stem] for stem in missing) / total if total else 0.0,
-                cosine=float(cosines[-2:].mean()),
-                length=math.log1p(max(len(ranking.frequency), _NAME_WORTH if named else 0)),
-                detail=float(not _details().isdisjoint(missing)),
-                unknown=found[0].unknown,
-            )
-        )
-    return max(found, key=lambda one: one.probability)
+    unknown = float(len(known) < len(names))
+    papers = [read_paper(hit.paper) for hit in ranking.hits]
+    groups = [[paper] for paper in papers[:_READ_PAPERS]]
+    if bearing := [paper for paper in papers if any(name <= paper.stems for name in known)]:
+        whole = [paper for paper in bearing if all(name <= paper.stems for name in known)]
+        groups = [[paper] for paper in whole] or [bearing]
+    found = [_weigh(group, ranking, encode, unknown, named=bool(bearing)) for group in groups]
+    return max(found, key=lambda one: one.probability, default=Evidence())
+
+
+def _weigh(papers: Sequence[ReadPaper], ranking: Ranking, encode: Encode, unknown: float, *, named: bool) -> Evidence:
+    sentences = [sentence.text for paper in papers for sentence in paper.sentences]
+    if not sentences:
+        return Evidence(unknown=unknown)
+    nearest = np.sort(encode(sentences) @ ranking.vector)[-2:]
+    missing = [stem for stem in ranking.frequency if not any(stem in paper.stems for paper in papers)]
+    total = sum(ranking.rarity.values())
+    return Evidence(
+        coverage=1 - sum(ranking.rarity[stem] for stem in missing) / total if total else 0.0,
+        cosine=float(nearest.mean()),
+        length=math.log1p(max(len(ranking.frequency), _NAME_WORTH if named else 0)),
+        detail=float(not _details().isdisjoint(missing)),
+        unknown=unknown,
+    )
 
 
 def is_answerable(ranking: Ranking, encode: Encode) -> bool:
@@ -91,13 +96,6 @@ def _rare_names(question: str, frequency: Mapping[str, int], total: int) -> list
     most = max(_RARE_PAPERS, _RARE_SHARE * total)
     names = (frozenset(stem for stem in stems(term.text) if stem in frequency) for term in named_terms(question))
     return [name for name in names if name and min(frequency[stem] for stem in name) <= most]
-
-
-def _about(names: Sequence[frozenset[str]], hits: Sequence[Hit]) -> list[Hit]:
-    """The papers that bear the most of these names; all of them when none bears any."""
-    borne = [sum(name <= read_paper(hit.paper).stems for name in names) for hit in hits]
-    most = max(borne, default=0)
-    return [hit for hit, count in zip(hits, borne, strict=True) if count == most]
 
 
 @cache

@@ -13,7 +13,7 @@ from rag.retrieval import Ranking
 from rag.text import named_terms, stems
 
 MOST_SENTENCES = 3
-_READ_PAPERS = 3  # papers whose sentences are considered
+_READ_PAPERS = 5  # papers whose sentences are considered
 _COVERAGE_WEIGHT = 1.0  # of the question's words in a sentence, beside its cosine to the question
 _FIGURE_BONUS = 0.3  # for a sentence with a figure when one is asked for
 _RANK_WEIGHT = 0.35  # how much a paper's own relevance counts
@@ -36,42 +36,42 @@ class Picked:
 
 
 def pick_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Picked]:
-    """Up to three sentences that answer best, in reading order: by rank of their paper, then as they stand in it."""
-    candidates = score_sentences(question, ranking, encode)
+    """Up to three sentences that answer best, in reading order: by rank of their paper, then as they stand in it.
+
+    They come from one paper, or from those that the question names.
+    """
+    candidates = sorted(score_sentences(question, ranking, encode), key=lambda picked: -picked.score)
     if not candidates:
         return []
-    best = max(candidates, key=lambda picked: picked.score)
-    chosen = [best]
-    papers = _papers_asked_for(question, ranking) or {best.paper}
-    for picked in sorted(candidates, key=lambda picked: -picked.score):
-        if len(chosen) == MOST_SENTENCES:
-            break
-        first_of_paper = all(other.paper != picked.paper for other in chosen)
-        wanted = picked.paper in papers or picked.paper == best.paper
-        enough = picked.score >= _WORTHWHILE * best.score or (first_of_paper and picked.paper in papers)
-        if picked is not best and wanted and enough:
+    named = _papers_named(question, ranking)
+    papers = named if len(named) > 1 else {candidates[0].paper}
+    mine = [picked for picked in candidates if picked.paper in papers]
+    # the best sentence of each paper comes first, then whatever is nearly as good as the best of all
+    firsts = [next(picked for picked in mine if picked.paper == paper) for paper in papers]
+    chosen = sorted(firsts, key=lambda picked: -picked.score)[:MOST_SENTENCES]
+    for picked in mine:
+        if len(chosen) < MOST_SENTENCES and picked not in chosen and picked.score >= _WORTHWHILE * mine[0].score:
             chosen.append(picked)
     return sorted(chosen, key=lambda picked: (picked.paper, picked.sentence.start))
 
 
 def score_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Picked]:
     """Every sentence of the best papers with its score; higher is better, comparable within one question only."""
-    hits = ranking.hits[:_READ_PAPERS]
-    read = [read_paper(hit.paper) for hit in hits]
+    read = [read_paper(hit.paper) for hit in ranking.hits[:_READ_PAPERS]]
     listed = [(index, sentence) for index, paper in enumerate(read) for sentence in paper.sentences]
     if not listed:
         return []
     similarity = encode([sentence.text for _, sentence in listed]) @ ranking.vector
     total = sum(ranking.rarity.values()) or 1.0
     figure = asks_for_figure(question)
-    top = max(hit.score for hit in hits) or 1.0
+    top = max(hit.score for hit in ranking.hits) or 1.0
     picked = []
     for (index, sentence), cosine in zip(listed, similarity, strict=True):
         coverage = sum(weight for stem, weight in ranking.rarity.items() if stem in sentence.stems) / total
         score = (
             float(cosine) + _COVERAGE_WEIGHT * coverage + _FIGURE_BONUS * (figure and bool(quantities(sentence.text)))
         )
-        picked.append(Picked(index, sentence, score * (1 - _RANK_WEIGHT * (1 - hits[index].score / top))))
+        picked.append(Picked(index, sentence, score * (1 - _RANK_WEIGHT * (1 - ranking.hits[index].score / top))))
     return picked
 
 
@@ -80,13 +80,15 @@ def asks_for_figure(question: str) -> bool:
     return _ASKS_FOR_FIGURE.search(question) is not None
 
 
-def _papers_asked_for(question: str, ranking: Ranking) -> set[int]:
-    """The papers whose titles or abstracts bear different names of the question, when it compares several."""
-    owners: dict[str, int] = {}
+def _papers_named(question: str, ranking: Ranking) -> set[int]:
+    """The papers that bear the names in the question: for each name the best one that has it in its title, or the
+    best one whose abstract has it; names that half of the papers bear say nothing."""
+    papers = [read_paper(hit.paper) for hit in ranking.hits[:_READ_PAPERS]]
+    found = set()
     for term in named_terms(question):
         wanted = set(stems(term.text))
-        for index, hit in enumerate(ranking.hits[:_READ_PAPERS]):
-            if wanted <= set(stems(hit.paper.title)):
-                owners.setdefault(term.text, index)
-                break
-    return set(owners.values()) if len(set(owners.values())) > 1 else set()
+        entitled = [index for index, paper in enumerate(papers) if wanted <= paper.title_stems]
+        bearing = entitled or [index for index, paper in enumerate(papers) if wanted <= paper.stems]
+        if bearing and 2 * len(bearing) <= len(papers):
+            found.add(bearing[0])
+    return found
