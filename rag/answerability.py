@@ -39,8 +39,9 @@ class Evidence:
 
     `coverage`: share of the question's informative words, weighted by rarity, that the paper contains (0 to 1).
     `cosine`: mean cosine of the question with the two nearest sentences. `length`: ln(1 + informative words), since
-    the same share of a longer question is more; a name that few papers bear counts as five words. `detail` and `unknown` are 1 when the paper lacks a detail that
-    abstracts leave out and that is asked for, and when the question bears a name that no paper has.
+    the same share of a longer question is more; a name that few papers bear makes them at least five. `detail` and
+    `unknown` are 1 when the paper lacks a detail that is asked for and that abstracts leave out, and when the question
+    bears a name that no paper has.
     """
 
     coverage: float = 0.0
