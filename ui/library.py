@@ -14,7 +14,7 @@ from rag.settings import Settings
 from rag.store import Store
 from ui.engines import Engines
 from ui.listing import Query, page
-from ui.render import Html, tag
+from ui.render import Html, join, tag
 from ui.tables import details, problem, progress, source_list, source_name, table
 from ui.uploads import SUFFIXES, Outcome, Progress, ingest
 
@@ -37,19 +37,22 @@ class Library:
                 self.search = gr.Textbox(
                     label="Search the library",
                     show_label=False,
-                    placeholder="Search title, abstract, author, venue, keyword",
+                    placeholder="Search titles, abstracts, authors",
                     container=False,
                     elem_id="library-search",
                 )
                 self.table = gr.HTML("", elem_id="papers", js_on_load=_CONNECT, apply_default_css=False)
             with gr.Column(elem_id="library-side", min_width=280, scale=5):
                 self.details = gr.HTML(details(None), elem_id="paper", js_on_load=_CONNECT, apply_default_css=False)
-                gr.HTML(tag("h2", "Add papers", class_="side-head"), apply_default_css=False)
+                kinds = "Text list, CSV, JSON, BibTeX, RIS, PubMed or arXiv; also .gz or .zip"
+                head = join(tag("h2", "Add papers", class_="side-head"), tag("p", kinds, class_="hint"))
+                gr.HTML(head, apply_default_css=False)
                 self.files = gr.File(
-                    label="Text list, CSV, JSON, BibTeX, RIS, PubMed or arXiv; also .gz or .zip",
+                    label="Files to add",
+                    show_label=False,
                     file_count="multiple",
                     file_types=list(SUFFIXES),
-                    height=120,
+                    height=140,
                     elem_id="upload",
                 )
                 self.report = gr.HTML("", elem_id="report", apply_default_css=False)

@@ -57,7 +57,7 @@ def status_line(answer: Answer) -> str:
         if answer.stopped:
             parts.append("stopped")
     seconds = answer.timings.total
-    parts += [answer.model, f"{seconds:.1f} s" if seconds >= 0.1 else "under 0.1 s"]
+    parts += [answer.model, f"{seconds:.1f}\N{NO-BREAK SPACE}s" if seconds >= 0.1 else "under 0.1\N{NO-BREAK SPACE}s"]
     return " · ".join(part for part in parts if part)
 
 

@@ -230,6 +230,8 @@
       }
       if (["open", "new"].includes(action)) drawer("");
       trigger(event, { ...button.dataset });
+      if (["paper", "run", "compare"].includes(action) && innerWidth <= 860)
+        setTimeout(() => find(action === "paper" ? "#paper" : "#run")?.scrollIntoView({ behavior: "smooth" }), 500);
       if (["edit", "new", "open"].includes(action)) setTimeout(() => find("#question textarea")?.focus(), 250);
     });
     element.addEventListener("click", (click) => {
