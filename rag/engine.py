@@ -55,7 +55,9 @@ class Engine:
 
     def search(self, question: str, *, top_k: int = 10, filters: Filters | None = None) -> list[Source]:
         """The papers most relevant to the question, best first, each with the passage that matches best."""
-        return list(self._retriever.search(question[:_LONGEST_QUESTION], top_k=top_k, filters=filters).sources)
+        return list(
+            self._retriever.search(_readable(question)[:_LONGEST_QUESTION], top_k=top_k, filters=filters).sources
+        )
 
     def paper(self, paper_id: str) -> Paper | None:
         return self.store.paper(paper_id)
@@ -188,7 +190,7 @@ class _Asking:
         evidence_order: Sequence[int] | None,
     ) -> Iterator[Event]:
         settings = self.engine.settings
-        self.question = self.question.strip()
+        self.question = _readable(self.question).strip()
         self.standalone = self.question
         if (reply := smalltalk(self.question)) is not None:
             yield self.refuse(Reason.NO_QUESTION, reply)
@@ -285,6 +287,8 @@ class _Asking:
     def _check(
         self, written: Piece, cited: Sequence[int], grounding: Grounding, papers: Sequence[Paper]
     ) -> Iterator[Event]:
+        if not any(char.isalnum() for char in written.text):
+            return  # a full stop behind a marker or a refusal
         found = grounding.check(written.text, cited)
         if self.policy == "drop" and found.verdict in (Verdict.NOT_FOUND, Verdict.CONTRADICTED):
             self.dropped += 1
@@ -348,6 +352,11 @@ class _Asking:
             draft=self.draft,
             stopped=self.stop.is_set(),
         )
+
+
+def _readable(question: str) -> str:
+    """Without halves of characters, as a terminal or a browser may send, which no encoder takes."""
+    return question.encode("utf-8", "replace").decode("utf-8")
 
 
 __all__ = ["Checked", "Done", "Engine", "Event", "Retrieved", "Rewritten", "Turn", "Withdrawn", "Words"]
