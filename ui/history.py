@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from ui.conversations import Summary
-from ui.render import Html, tag
+from ui.exports import FORMATS
+from ui.render import Html, join, tag
 
 
 def history_html(conversations: list[Summary], current: str, search: str = "") -> Html:
@@ -13,7 +14,25 @@ def history_html(conversations: list[Summary], current: str, search: str = "") -
     new = tag("button", "New conversation", type="button", class_="plain", data_action="new")
     if not conversations:
         return tag("div", new, tag("p", "Nothing found." if search else "Nothing asked yet.", class_="empty"))
-    return tag("div", new, tag("ul", (_item(one, current) for one in conversations), class_="conversations"))
+    tools = _current_tools() if any(one.id == current for one in conversations) else None
+    return tag(
+        "div",
+        tag("div", new, tools, class_="list-tools"),
+        tag("ul", (_item(one, current) for one in conversations), class_="conversations"),
+    )
+
+
+def _current_tools() -> Html:
+    """What can be done with the whole conversation that is open."""
+    exports = (
+        tag("button", label, type="button", class_="tool", data_action="export", data_turn=0, data_format=form)
+        for label, form in FORMATS
+    )
+    menu = tag(
+        "details", tag("summary", "Export all", class_="tool"), tag("div", exports, class_="menu"), class_="export"
+    )
+    clear = tag("button", "Clear", type="button", class_="tool", data_action="clear", data_confirm="Clear it for good?")
+    return join(menu, clear)
 
 
 def _item(one: Summary, current: str) -> Html:

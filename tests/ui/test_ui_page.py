@@ -209,6 +209,26 @@ def test_conversations_can_be_found_renamed_opened_and_deleted(app: App, open_pa
     assert page.locator("#history .name").all_text_contents() == ["What is TNT?"]
 
 
+def test_a_whole_conversation_can_be_exported_and_cleared(app: App, open_page: Open) -> None:
+    page = open_page(app.url)
+    ask(page, QUESTION)
+    ask(page, "What is TNT?")
+    page.click("[data-drawer=history]")
+    page.click("#history .export summary")
+    with page.expect_download() as download:
+        page.click("#history [data-format=markdown]")
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    assert QUESTION in text
+    assert "What is TNT?" in text
+    page.click("#history [data-action=clear]")
+    page.click("#history [data-action=clear]")
+    page.wait_for_selector(".welcome")
+    assert page.locator("article.turn").count() == 0
+    page.reload()
+    page.wait_for_selector(".example")
+    assert page.locator("#history .name").count() == 0
+
+
 def test_edit_replaces_the_question_and_what_follows(app: App, open_page: Open) -> None:
     page = open_page(app.url)
     ask(page, QUESTION)

@@ -228,7 +228,7 @@
           browser, conversation: conversation(), turn: button.dataset.turn, format: button.dataset.format,
         }));
       }
-      if (["open", "new"].includes(action)) drawer("");
+      if (["open", "new", "clear"].includes(action)) drawer("");
       trigger(event, { ...button.dataset });
       if (["paper", "run", "compare"].includes(action) && innerWidth <= 860)
         setTimeout(() => find(action === "paper" ? "#paper" : "#run")?.scrollIntoView({ behavior: "smooth" }), 500);
@@ -298,7 +298,7 @@
     const button = click.target.closest("[data-drawer], [data-close], #theme, #new");
     if (!button) {
       for (const menu of all("details.export[open]")) if (!menu.contains(click.target)) menu.open = false;
-      if (root.dataset.open && !click.target.closest(".drawer")  && !click.target.closest("[role=listbox], .options")) drawer("");
+      if (root.dataset.open && click.isTrusted && !click.target.closest(".drawer")  && !click.target.closest("[role=listbox], .options")) drawer("");
       return;
     }
     if (button.id === "theme") {
