@@ -39,18 +39,20 @@ class Embedder:
     """Texts to unit vectors.
 
     `name` is "minilm" (packaged, no network), a folder, or a Hugging Face name, which is looked for in the cache
-    first. Raises EmbeddingUnavailable, on first use, when the model is not to be had or its weights are not the
+    first. `offline` keeps every library of this process from trying the hub; by default it holds for the first two.
+    Raises EmbeddingUnavailable, on first use, when the model is not to be had or its weights are not the
     published ones.
     """
 
-    def __init__(self, name: str = PACKAGED, precision: str = "auto") -> None:
+    def __init__(self, name: str = PACKAGED, precision: str = "auto", *, offline: bool | None = None) -> None:
         self.name = name
         self.precision = ("bf16" if has_bf16_units() else "fp32") if precision == "auto" else precision
         self._lock = threading.Lock()
         self._full: SentenceTransformer | None = None
         self._light: _Light | None = None
         self._tokenizer: Tokenizer | None = None
-        quiet_hub(offline=name == PACKAGED or Path(name).is_dir())
+        local = name == PACKAGED or Path(name).is_dir()
+        quiet_hub(offline=local if offline is None else offline)
 
     @property
     def dimension(self) -> int:

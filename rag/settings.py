@@ -122,6 +122,13 @@ def _ollama_url(host: str) -> str:
     default_port = {"http": "80", "https": "443"}.get(scheme, "11434")
     return f"{scheme or 'http'}://{'127.0.0.1' if name in ('', '0.0.0.0') else name}:{port or default_port}"
 
+    @property
+    def hub_models(self) -> tuple[str, ...]:
+        """The models that are asked for by a Hugging Face name; without any, the hub is never tried."""
+        reader = self.verifier.removeprefix("nli:") if self.verifier.startswith("nli:") else ""
+        embedder = "" if self.embed_model == "minilm" else self.embed_model
+        return tuple(name for name in (embedder, self.rerank_model, reader) if name and not Path(name).is_dir())
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:

@@ -63,7 +63,7 @@ class Store:
 
     def __init__(self, settings: Settings, embedder: Embedder | None = None, *, check: bool = True) -> None:
         self.settings = settings
-        self.embedder = embedder or Embedder(settings.embed_model, settings.embed_precision)
+        self.embedder = embedder or _embedder(settings)
         self._local = threading.local()
         self._opened: weakref.WeakSet[Catalogue] = weakref.WeakSet()
         self._complete = -1  # the change up to which the collection is known to hold all that is served
@@ -281,7 +281,7 @@ def rebuild_catalogue(settings: Settings, embedder: Embedder | None = None) -> i
 
     The papers come back under one source named "collection"; an ingest of the real sources takes them over.
     """
-    embedder = embedder or Embedder(settings.embed_model, settings.embed_precision)
+    embedder = embedder or _embedder(settings)
     collection = Collection(settings, lambda: embedder.fingerprint)
     with write_lock(settings):
         counts = Counter(chunk_owner(chunk)[:2] for chunk in collection.ids())
@@ -340,6 +340,10 @@ def write_lock(settings: Settings) -> Iterator[None]:
     finally:
         holder.unlink(missing_ok=True)
         lock.release()
+
+
+def _embedder(settings: Settings) -> Embedder:
+    return Embedder(settings.embed_model, settings.embed_precision, offline=not settings.hub_models)
 
 
 def _holder(file: Path) -> str:

@@ -55,6 +55,7 @@ class Nli:
         self.name = f"nli:{model}"
         self._path = model
         self._model: Any = None
+        self._missing = ""  # why it could not be loaded; it is not tried again for every sentence
 
     def read(self, claim: str, passage: str) -> Opinion:
         import numpy as np
@@ -78,10 +79,19 @@ class Nli:
         return Opinion(verdict, float(shares[yes]))
 
     def _loaded(self) -> Any:
+        if self._missing:
+            raise OSError(self._missing)
         if self._model is None:
             from sentence_transformers import CrossEncoder
 
-            self._model = CrossEncoder(self._path, device="cpu")
+            try:
+                self._model = CrossEncoder(self._path, device="cpu", local_files_only=True)
+            except (OSError, ValueError):  # not in the cache
+                try:
+                    self._model = CrossEncoder(self._path, device="cpu")
+                except (OSError, ValueError, RuntimeError) as error:
+                    self._missing = str(error)
+                    raise
         return self._model
 
     def _columns(self, count: int) -> tuple[int, int | None]:
