@@ -98,6 +98,13 @@ class Settings(BaseSettings):
     def chroma_path(self) -> Path:
         return self.data / "chroma"
 
+    @property
+    def hub_models(self) -> tuple[str, ...]:
+        """The models that are asked for by a Hugging Face name; without any, the hub is never tried."""
+        reader = self.verifier.removeprefix("nli:") if self.verifier.startswith("nli:") else ""
+        embedder = "" if self.embed_model == "minilm" else self.embed_model
+        return tuple(name for name in (embedder, self.rerank_model, reader) if name and not Path(name).is_dir())
+
 
 def load_settings(**overrides: Any) -> Settings:
     """The settings in force. Raises SettingsError with one line for each value that cannot be used."""
@@ -121,13 +128,6 @@ def _ollama_url(host: str) -> str:
     name, _, port = rest.strip("/").partition(":")
     default_port = {"http": "80", "https": "443"}.get(scheme, "11434")
     return f"{scheme or 'http'}://{'127.0.0.1' if name in ('', '0.0.0.0') else name}:{port or default_port}"
-
-    @property
-    def hub_models(self) -> tuple[str, ...]:
-        """The models that are asked for by a Hugging Face name; without any, the hub is never tried."""
-        reader = self.verifier.removeprefix("nli:") if self.verifier.startswith("nli:") else ""
-        embedder = "" if self.embed_model == "minilm" else self.embed_model
-        return tuple(name for name in (embedder, self.rerank_model, reader) if name and not Path(name).is_dir())
 
 
 @dataclass(frozen=True, slots=True)
