@@ -269,11 +269,11 @@ def serve(
     mcp: Annotated[bool, typer.Option("--mcp", help="Be an MCP server too.")] = False,
 ) -> None:
     """Open the browser app."""
-    from ui.app import serve as serve_app
-
     user, colon, password = auth.partition(":")
     if auth and not (user and colon and password):
         _fail("--auth takes user:password")
+    from ui.app import serve as serve_app
+
     serve_app(_settings(), host=host, port=port, auth=(user, password) if auth else None, mcp=mcp)
 
 
