@@ -53,16 +53,17 @@ def _pack(title: str, body: str, spans: list[Span], counts: list[int], window: i
     if in_title > window // _TITLE_SHARE:
         title, in_title = title[: window // _TITLE_SHARE * _CHARACTERS_PER_TOKEN], window // _TITLE_SHARE
     room = window - in_title
-    # equal parts, since a chunk that holds one last sentence alone says little about the paper
-    target = sum(counts) / max(1, math.ceil(sum(counts) / room))
     groups: list[list[Span]] = []
-    filled = 0
+    filled, left, target = 0, sum(counts), 0.0
     for span, count in zip(spans, counts, strict=True):
         if not groups or filled + count > room or filled + count / 2 > target:
             groups.append([])
             filled = 0
+            # equal parts of what is left, since a chunk with one last sentence alone says little about the paper
+            target = left / max(1, math.ceil(left / room))
         groups[-1].append(span)
         filled += count
+        left -= count
     return [
         Chunk(f"{title}\n{body[group[0].start : group[-1].end]}".strip(), group[0].start, group[-1].end)
         for group in groups

@@ -80,7 +80,8 @@ class Embedder:
         vectors = self._model().encode(
             list(texts), batch_size=_BATCH, show_progress_bar=False, normalize_embeddings=True
         )
-        return np.asarray(vectors, dtype=np.float32)
+        exact = np.asarray(vectors, dtype=np.float32)  # bf16 is of unit length to two digits only
+        return np.asarray(exact / np.linalg.norm(exact, axis=1, keepdims=True), dtype=np.float32)
 
     def encode_question(self, text: str) -> Vectors:
         """Shape (dimension,), float32, unit length."""
