@@ -1,8 +1,8 @@
 """The embedding model: loaded once, at the fastest precision that is exact enough on this processor.
 
 Passages go through sentence-transformers. A question that comes first, from a cold terminal, goes through the same
-weights loaded by transformers alone, which spares importing sentence-transformers; both
-give the same vector within rounding.
+weights with torch alone (`rag.minilm`), which spares importing sentence-transformers; both give the same vector within
+rounding.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from rag.errors import EmbeddingUnavailable
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer
+
+    from rag.minilm import MiniLM
 
 Vectors = NDArray[np.float32]
 
@@ -49,7 +51,7 @@ class Embedder:
         self.precision = ("bf16" if has_bf16_units() else "fp32") if precision == "auto" else precision
         self._lock = threading.Lock()
         self._full: SentenceTransformer | None = None
-        self._light: _Light | None = None
+        self._light: MiniLM | None = None
         self._tokenizer: Tokenizer | None = None
         local = name == PACKAGED or Path(name).is_dir()
         quiet_hub(offline=local if offline is None else offline)
@@ -95,7 +97,9 @@ class Embedder:
             return
         with self._lock:
             if not self._light:
-                self._light = _Light(packaged_folder(), self.precision)
+                from rag.minilm import MiniLM
+
+                self._light = MiniLM(packaged_folder(), window=PACKAGED_WINDOW, bf16=self.precision == "bf16")
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, without the two that every input is wrapped in."""
@@ -176,47 +180,6 @@ class Remembered:
             while len(self._vectors) > self._most:
                 self._vectors.popitem(last=False)
         return np.stack([found[text] for text in texts]) if texts else self._embedder.encode([])
-
-
-class _Light:
-    """The packaged model through transformers alone: mean pooling over tokens, unit length."""
-
-    def __init__(self, folder: Path, precision: str) -> None:
-        import torch
-        from transformers.models.bert.modeling_bert import BertModel
-        from transformers.utils import logging
-
-        logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        self._torch = torch
-        self._tokenizer = _load_tokenizer(folder)
-        self._tokenizer.enable_truncation(PACKAGED_WINDOW)
-        self._tokenizer.enable_padding()
-        self._model = BertModel.from_pretrained(
-            folder, dtype=_dtype(torch, precision), add_pooling_layer=False, local_files_only=True
-        )
-        self._model.train(False)
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        vectors = np.empty((len(texts), PACKAGED_DIMENSION), dtype=np.float32)
-        for start in range(0, len(order), _BATCH):
-            batch = order[start : start + _BATCH]
-            vectors[batch] = self._encode_batch([texts[index] for index in batch])
-        return vectors
-
-    def _encode_batch(self, texts: list[str]) -> Vectors:
-        torch = self._torch
-        encoded = self._tokenizer.encode_batch_fast(texts)
-        ids = torch.tensor([item.ids for item in encoded])
-        mask = torch.tensor([item.attention_mask for item in encoded])
-        with torch.inference_mode():
-            hidden = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
-            weights = mask.unsqueeze(-1).to(hidden.dtype)
-            pooled = (hidden * weights).sum(1) / weights.sum(1)
-            unit = torch.nn.functional.normalize(pooled.float(), dim=1)
-        vectors: Vectors = unit.numpy()
-        return vectors
 
 
 def packaged_folder() -> Path:
