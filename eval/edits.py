@@ -265,13 +265,16 @@ _TURN = [
     ("outperforms", "underperforms"), ("outperform", "underperform"), ("outperforming", "underperforming"),
     ("surpasses", "lags behind"), ("surpassing", "lagging behind"), ("exceeds", "falls short of"),
     ("faster", "slower"), ("fast", "slow"), ("accelerates", "slows down"), ("before", "after"), ("after", "before"),
-    ("with", "without"), ("more", "less"), ("less", "more"), ("fewer", "more"), ("better", "worse"), ("worse", "better"),
+    ("with", "without"), ("more", "less"), ("less", "more"), ("fewer", "more"), ("better", "worse"),
+    ("worse", "better"),
     ("best", "worst"), ("stronger", "weaker"), ("strong", "weak"), ("stable", "unstable"), ("efficient", "inefficient"),
     ("effective", "ineffective"), ("enhances", "weakens"), ("enhance", "weaken"), ("mitigates", "aggravates"),
     ("mitigate", "aggravate"), ("alleviates", "aggravates"), ("maximizing", "minimizing"), ("minimizing", "maximizing"),
     ("maximize", "minimize"), ("minimize", "maximize"), ("longer", "shorter"), ("long", "short"), ("above", "below"),
-    ("positive", "negative"), ("similar", "different"), ("easy", "hard"), ("simple", "complex"), ("superior", "inferior"),
-    ("significantly", "insignificantly"), ("consistently", "inconsistently"), ("robust", "fragile"), ("enables", "prevents"),
+    ("positive", "negative"), ("similar", "different"), ("easy", "hard"), ("simple", "complex"),
+    ("superior", "inferior"),
+    ("significantly", "insignificantly"), ("consistently", "inconsistently"), ("robust", "fragile"),
+    ("enables", "prevents"),
     ("preserving", "destroying"), ("preserves", "destroys"), ("accurate", "inaccurate"), ("dense", "sparse"),
     ("often", "rarely"), ("lower", "higher"), ("smaller", "larger"), ("slower", "faster"), ("gains", "losses"),
     ("success", "failure"), ("boosts", "hurts"), ("deeper", "shallower"), ("early", "late"), ("safe", "unsafe"),
@@ -297,7 +300,8 @@ _SAME = {
     "significantly": "substantially", "substantially": "significantly", "achieves": "attains", "achieve": "reach",
     "outperforms": "surpasses", "outperform": "surpass", "enhances": "improves", "improves": "enhances",
     "improve": "enhance", "approach": "method", "method": "approach", "methods": "approaches", "large": "big",
-    "address": "tackle", "addresses": "tackles", "crucial": "important", "important": "essential", "existing": "current",
+    "address": "tackle", "addresses": "tackles", "crucial": "important", "important": "essential",
+    "existing": "current",
     "numerous": "many", "various": "different", "however": "nevertheless", "reduces": "lowers", "reduce": "cut",
     "increases": "raises", "obtain": "get", "requires": "needs", "require": "need", "enables": "allows",
     "challenging": "difficult", "challenge": "problem", "tasks": "problems", "extensive": "comprehensive",
@@ -371,10 +375,12 @@ _PARTICIPLE = {
     "study": "studied", "provide": "provided", "identify": "identified", "validate": "validated", "release": "released",
 }  # fmt: skip
 _WE_DO = re.compile(
-    rf"\b[Ww]e (?:also |then |further )?({'|'.join(_PARTICIPLE)}) ((?:an?|the|our) [^,;:.()]+?)(?=,|\.$| that | which | to | for )"
+    rf"\b[Ww]e (?:also |then |further )?({'|'.join(_PARTICIPLE)}) "
+    r"((?:an?|the|our) [^,;:.()]+?)(?=,|\.$| that | which | to | for )"
 )
 _BEATS = re.compile(
-    r"^([A-Z][\w-]+(?: [\w-]+){0,3}) (?:significantly |consistently )?(outperform|surpass|exceed)(?:e?s) ([^,;:.]+)(.*)$"
+    r"^([A-Z][\w-]+(?: [\w-]+){0,3}) (?:significantly |consistently )?"
+    r"(outperform|surpass|exceed)(?:e?s) ([^,;:.]+)(.*)$"
 )
 
 

@@ -102,7 +102,7 @@ def agrees(one: Quantity, other: Quantity) -> bool:
 
 
 def _comparable(one: Quantity, other: Quantity) -> bool:
-    """Can one stand in the other's place: same unit, similar size, both figures or both words, both years or neither?"""
+    """Can one stand in the other's place: same unit, like size, both figures or both words, both years or neither?"""
     if one.unit != other.unit or one.weight != other.weight or _year(one) != _year(other):
         return False
     small, large = sorted((abs(one.high), abs(other.high)))
@@ -235,10 +235,10 @@ def _negation(alignment: Alignment) -> Iterator[Failure]:
     back = {j: i for i, j in pairs.items()}
     for scope in claim.scopes:
         matched = [i for i in scope.words if i in pairs]
-        if scope.strict and matched and not crossed.intersection(scope.words):
-            if all(_turned(claim, i, passage, pairs[i]) for i in matched[:3]):
-                part = f"{scope.negator} {claim.words[matched[0]].text}"
-                yield Failure(Kind.NEGATION, part, f"“{part}”: the source does not deny this", True)
+        denied = scope.strict and matched and not crossed.intersection(scope.words)
+        if denied and all(_turned(claim, i, passage, pairs[i]) for i in matched[:3]):
+            part = f"{scope.negator} {claim.words[matched[0]].text}"
+            yield Failure(Kind.NEGATION, part, f"“{part}”: the source does not deny this", True)
     for scope in passage.scopes:
         matched = [j for j in scope.words if j in back]
         adverb = passage.words[scope.words[0]].text.endswith("ly")
