@@ -117,7 +117,7 @@ class Retriever:
         dense = self._by_vector(vector, candidates, allowed)
         lexical, frequency = by_words.result()
         fused = fuse(lexical, dense, all_found=len(lexical) < candidates)
-        shortlist = sorted(fused, key=lambda paper: (-fused[paper], paper))[
+        shortlist = sorted(fused, key=lambda paper: (-fused[paper], -lexical.get(paper, 0.0), paper))[
             : max(top_k, 20 if self._reranker else top_k)
         ]
         papers = {paper.id: paper for paper in store.catalogue.papers(shortlist)}

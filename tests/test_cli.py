@@ -45,7 +45,7 @@ Rag = Callable[..., Outcome]
 @pytest.fixture
 def rag(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, embedder: Embedder) -> Rag:
     """Run the command in this process, with a model that is loaded once; `stdin` is what is piped in."""
-    monkeypatch.setattr("rag.store.Embedder", lambda *_: embedder)
+    monkeypatch.setattr("rag.store.Embedder", lambda *_, **__: embedder)
 
     def run(*arguments: str, stdin: str = "") -> Outcome:
         monkeypatch.setattr(sys, "argv", ["rag", *arguments])

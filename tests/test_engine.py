@@ -234,9 +234,7 @@ def test_all_unsupported_becomes_a_refusal_that_keeps_the_draft(say: Callable[..
     check_promises(answer)
 
 
-@pytest.mark.parametrize(
-    "words", [[REFUSAL], ["NOT_IN", "_ABSTRACTS", "."], [f"<think>Hm.</think>\n{REFUSAL}"], [" \n"]]
-)
+@pytest.mark.parametrize("words", [[REFUSAL], ["NOT_IN", "_ABSTRACTS", "."], [f"<think>Hm.</think>\n{REFUSAL}"]])
 def test_a_model_that_refuses_is_a_refusal(sea: Engine, faulty: FaultyServer, words: list[str]) -> None:
     faulty.words = words
     events = list(sea.stream(ASK_REEFS, llm="ollama/small"))
@@ -245,6 +243,13 @@ def test_a_model_that_refuses_is_a_refusal(sea: Engine, faulty: FaultyServer, wo
     answer = events[-1].answer if isinstance(events[-1], Done) else None
     assert answer
     assert answer.refusal
+    check_promises(answer)
+
+
+def test_a_model_that_writes_nothing_leaves_it_to_the_extractive_writer(say: Callable[..., Answer]) -> None:
+    answer = say(" \n")
+    assert "12 years" in answer.text
+    assert any("wrote no sentence" in notice for notice in answer.notices)
     check_promises(answer)
 
 
