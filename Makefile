@@ -15,7 +15,7 @@ test: .make/dev
 	$(BIN)/python -m pytest -m "not nightly"
 
 nightly: .make/dev
-	$(BIN)/python -m pytest
+	HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest
 
 check: .make/dev
 	$(BIN)/ruff format --check .

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 from servers import faulty, local_model, ollama  # noqa: F401  (fixtures)
 
 from rag.embedding import Embedder
@@ -14,6 +15,11 @@ from rag.engine import Engine
 from rag.readers import sources
 from rag.settings import load_settings
 from rag.store import Store
+
+# `make test` tries the same examples every time; `make nightly` draws new ones. Machines are too uneven for deadlines.
+hypothesis_settings.register_profile("same", derandomize=True, deadline=None)
+hypothesis_settings.register_profile("new", deadline=None, max_examples=500)
+hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "rag" / "data" / "iclr2026_sample.jsonl"
