@@ -36,10 +36,13 @@ from rag.papers import Paper
 from rag.text import named_terms, sentences, stems
 
 Matrix = NDArray[np.float64]
+_SET_SCALE = 3.0  # makes the penalty on the intercepts of sets small
 _NEGATIVE = re.compile(r"\b(?:no|not|never|without|neither|nor|cannot|\w+n't|fail\w*|lack\w*|unable)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_SMALL = frozenset(("a", "an", "the", "of", "in", "to", "and", "or", "is", "are", "was", "were", "be", "for", "on", "with",
-                    "by", "as", "at", "from", "that", "this", "it", "its", "which", "has", "have", "had", "can"))  # fmt: skip
+_SMALL = frozenset((
+    "a", "an", "the", "of", "in", "to", "and", "or", "is", "are", "was", "were", "be", "for", "on", "with", "by", "as",
+    "at", "from", "that", "this", "it", "its", "which", "has", "have", "had", "can",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +147,21 @@ Score = Callable[[Matrix], NDArray[np.float64]]
 
 
 def fit(x: Matrix, pairs: Sequence[Pair], strength: float) -> tuple[NDArray[np.float64], float]:
-    """Weights (one a column) and intercept of a logistic regression, on the features' own scale."""
+    """Weights (one a column) and intercept of a logistic regression, on the features' own scale.
+
+    Every set has an intercept of its own while fitting, so that how hard the sets are is not mistaken for what the
+    features say; the one returned is their mean.
+    """
     scaler = StandardScaler().fit(x)
-    model = LogisticRegression(C=strength, max_iter=2000)
-    model.fit(scaler.transform(x), [pair.supported for pair in pairs], sample_weight=sample_weights(pairs))
-    weights = model.coef_[0] / scaler.scale_
-    return weights, float(model.intercept_[0] - (weights * scaler.mean_).sum())
+    names = sorted({pair.name for pair in pairs})
+    sets = np.array([[float(pair.name == name) for name in names] for pair in pairs]) * _SET_SCALE
+    model = LogisticRegression(C=strength, max_iter=3000)
+    model.fit(
+        np.hstack([scaler.transform(x), sets]), [pair.supported for pair in pairs], sample_weight=sample_weights(pairs)
+    )
+    weights = model.coef_[0][: x.shape[1]] / scaler.scale_
+    level = float(model.intercept_[0]) + float(model.coef_[0][x.shape[1] :].mean()) * _SET_SCALE
+    return weights, level - float((weights * scaler.mean_).sum())
 
 
 def balanced_accuracy(truth: Sequence[bool], scores: NDArray[np.float64], threshold: float | None = None) -> float:
@@ -217,7 +229,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--test", action="store_true", help="evaluate on the parts marked test")
     parser.add_argument("--cache", type=Path, help="keep embeddings in this .npz between runs")
-    parser.add_argument("--strength", type=float, default=0.3, help="inverse strength of the L2 penalty")
+    parser.add_argument("--strength", type=float, default=0.1, help="inverse strength of the L2 penalty")
     options = parser.parse_args()
     encode = Cached(Embedder().encode, options.cache)
     pairs = list(read_pairs(options.folder, ["fit"]))

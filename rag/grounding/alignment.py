@@ -133,12 +133,15 @@ def align(claim: Analysis, passage: Analysis) -> Alignment:
     pairs = dict(chain)
     grade = {i: likeness(claim.words[i], passage.words[j]) for i, j in chain}
     taken = set(pairs.values())
+    instead = {i: passage.words[j].name for i, j in replaced}
     for i in claim.content:
         if i in pairs:
             continue
         best = max(
             ((likeness(claim.words[i], passage.words[j]), j not in taken, -j) for j in theirs), default=(0.0, False, 0)
         )
+        if claim.words[i].name and instead.get(i) and (best[0] < ALIKE or not best[1]):
+            continue  # another name stands there: part of this one elsewhere proves nothing
         if best[0] > OPPOSITE:
             pairs[i], grade[i] = -best[2], best[0]
         elif best[0] == OPPOSITE and best[1]:

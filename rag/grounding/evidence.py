@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,6 @@ from rag.grounding.analysis import Analysis, analyse
 from rag.grounding.guards import Context
 from rag.markup import plain
 from rag.papers import Paper
-from rag.quantities import Quantity
 from rag.text import named_terms, sentences, stems
 
 Vectors = NDArray[np.float32]
@@ -78,21 +76,16 @@ class Evidence:
         return self.encode([passage.text for passage in self.passages])
 
     @cached_property
-    def keys(self) -> frozenset[str]:
-        """All stems of all passages and titles."""
-        found = [passage.analysis.parts for passage in self.passages]
-        return frozenset().union(*found, *(context.keys for context in self.contexts))
+    def stems(self) -> frozenset[str]:
+        """All stems of all passages and titles, function words included."""
+        found = (part for passage in self.passages for word in passage.analysis.words for part in word.parts)
+        return frozenset(found).union(*(stems(paper.title) for paper in self.papers))
 
     @cached_property
-    def quantities(self) -> tuple[Quantity, ...]:
-        """All figures of all passages."""
-        return tuple(quantity for passage in self.passages for quantity in passage.analysis.quantities)
-
-    @cached_property
-    def pairs(self) -> frozenset[tuple[str, str]]:
-        """All pairs of stems of neighbouring content words."""
-        found = ([passage.analysis.words[i].key for i in passage.analysis.content] for passage in self.passages)
-        return frozenset(pair for keys in found for pair in pairwise(keys))
+    def lower(self) -> str:
+        """The text of all passages and titles in lower case."""
+        texts = [*(passage.text for passage in self.passages), *(paper.title for paper in self.papers)]
+        return "\n".join(texts).lower()
 
     def similarities(self, text: str) -> Vectors:
         """Cosine of `text` to every passage; zeros without an embedding."""

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import log1p
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag.grounding import lexicon
 from rag.grounding.alignment import Alignment, align
-from rag.grounding.analysis import Analysis, Word
+from rag.grounding.analysis import Analysis
 from rag.grounding.evidence import Evidence, Vectors, Window
-from rag.grounding.guards import Failure, Kind, agrees, failures
+from rag.grounding.guards import Failure, Kind, failures
+from rag.grounding.tendency import tendency
 
+_READ, _EXPLAINING, _RIDGE = 3, 4, 0.1
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SINGLES = 4  # passages that are laid beside the claim word by word
 _ADDED = 0.15  # coverage that a neighbour must add for the pair to be read afresh
 COPY = 0.75  # share of words in the same order from which a claim is a copy of a sentence
@@ -78,28 +82,19 @@ def _rough(claim: Analysis, passage: Analysis) -> float:
 
 
 NAMES = (
-    "coverage",  # of the claim's content by the best window, by weight, without figures
-    "coverage_all",  # the same by the whole evidence
-    "worst",  # weight share of the heaviest run of words that the window lacks
-    "rarest",  # weight of the rarest word that the whole evidence lacks
-    "order",  # content words in the same order
-    "pairs",  # neighbouring content words that are neighbours in the evidence too
     "cosine",  # of the claim to the nearest sentence
-    "cosine_second",  # to the second nearest
-    "cosine_mean",  # to the mean of all sentences
-    "figures_kept",  # figures, all of which the window has
-    "figures_lost",  # that fail in the window
-    "figures_absent",  # that are nowhere in the evidence
-    "names_lost",  # names that fail in the window
-    "names_absent",  # that are nowhere in the evidence
-    "negation",
+    "explained",  # share of the claim's vector that the four nearest sentences explain together
+    "words",  # share of the claim's words in the evidence, function words aside
+    "words_squared",
+    "worst",  # weight share of the heaviest run of content words that the window lacks
+    "names_absent",  # names that are nowhere in the evidence
+    "figures_absent",  # numbers that are nowhere in the evidence
+    "figures_lost",  # figures that fail in the window
+    "negation",  # words that only one of claim and window denies
     "parity",  # one of claim and window has a negation, the other has none
-    "direction",
-    "roles",
-    "overreach",
-    "hedge",  # the window hedges, the claim does not
-    "replaced",  # words in another word's place, neighbours agreeing
-    "near_replaced",  # the same in a near-copy
+    "direction",  # words whose opposites stand in the window
+    "direction_near",  # the same by how well the window covers the claim
+    "tendency",  # do "more" and "less" agree around shared words; 0 where words stand in order
     "length",  # log of the number of content words
 )
 
@@ -107,50 +102,50 @@ NAMES = (
 def features(claim: Analysis, located: Located, evidence: Evidence) -> list[float]:
     """One number for each of NAMES."""
     alignment = located.alignment
-    window = alignment.passage
     count: dict[Kind, int] = {}
     for failure in located.failures:
         count[failure.kind] = count.get(failure.kind, 0) + 1
-    cosines = np.sort(located.cosines)[::-1]
-    replaced = alignment.tight.intersection(alignment.replaced)
-    total = claim.weight or 1.0
-    held = {i: _held(claim.words[i], alignment.grade.get(i, 0.0), evidence.keys) for i in claim.content}
-    strict = [any(scope.strict for scope in one.scopes) for one in (claim, window)]
+    cosines = located.cosines
+    nearest = np.argsort(-cosines, kind="stable")
+    around = [(evidence.passages[place].analysis, float(cosines[place])) for place in nearest[:_READ]]
+    words = _words_held(claim, evidence)
+    strict = [any(scope.strict for scope in one.scopes) for one in (claim, alignment.passage)]
+    direction = float(min(count.get(Kind.DIRECTION, 0), 2))
     return [
-        alignment.coverage,
-        sum(claim.words[i].weight * grade for i, grade in held.items()) / total,
-        _worst_run(alignment) / total,
-        max((claim.words[i].weight for i, grade in held.items() if not grade), default=0.0),
-        alignment.order,
-        _pairs(claim, evidence),
-        float(cosines[0]) if len(cosines) else 0.0,
-        float(cosines[1]) if len(cosines) > 1 else 0.0,
-        float(cosines.mean()) if len(cosines) else 0.0,
-        float(bool(claim.quantities) and not count.get(Kind.FIGURE, 0)),
+        float(cosines[nearest[0]]),
+        _explained(located, evidence, nearest[:_EXPLAINING]),
+        words,
+        words**2,
+        _worst_run(alignment) / (claim.weight or 1.0),
+        float(min(3, len(_absent([word.text for word in claim.words if word.name], evidence.lower)))),
+        float(min(3, len(_absent(_NUMBER.findall(claim.text), evidence.lower)))),
         float(min(count.get(Kind.FIGURE, 0), 2)),
-        float(min(2, sum(not any(agrees(one, other) for other in evidence.quantities) for one in claim.quantities))),
-        float(min(count.get(Kind.NAME, 0), 3)),
-        float(min(3, sum(not held.get(i, 1.0) for i, word in enumerate(claim.words) if word.name))),
         float(min(count.get(Kind.NEGATION, 0), 2)),
         float(strict[0] != strict[1]),
-        float(min(count.get(Kind.DIRECTION, 0), 2)),
-        float(count.get(Kind.ROLES, 0) > 0),
-        float(min(count.get(Kind.OVERREACH, 0), 2)),
-        float(bool(window.raw & lexicon.HEDGES) and not claim.raw & lexicon.HEDGES),
-        float(min(len(replaced), 3)),
-        float(min(len(replaced), 3)) * alignment.near_copy,
+        direction,
+        direction * alignment.coverage,
+        0.0 if alignment.near_copy else tendency(claim, around),
         log1p(len(claim.content)),
     ]
 
 
-def _held(word: Word, grade: float, keys: frozenset[str]) -> float:
-    return 1.0 if word.key in keys or set(word.parts) <= keys else grade
+def _words_held(claim: Analysis, evidence: Evidence) -> float:
+    parts = [part for word in claim.words if word.text.lower() not in lexicon.STOP for part in word.parts]
+    return sum(part in evidence.stems for part in parts) / len(parts) if parts else 1.0
 
 
-def _pairs(claim: Analysis, evidence: Evidence) -> float:
-    keys = [claim.words[i].key for i in claim.content]
-    wanted = set(pairwise(keys))
-    return len(wanted & evidence.pairs) / len(wanted) if wanted else 0.0
+def _absent(texts: Sequence[str], lower: str) -> set[str]:
+    return {text for text in texts if text.lower() not in lower}
+
+
+def _explained(located: Located, evidence: Evidence, places: NDArray[np.intp]) -> float:
+    """Ridge regression of the claim's vector on some sentences' vectors; needs only their cosines."""
+    if evidence.vectors is None:
+        return 0.0
+    rows = evidence.vectors[places]
+    gram = rows @ rows.T + _RIDGE * np.eye(len(rows))
+    weights = np.linalg.solve(gram, located.cosines[places])
+    return float(located.cosines[places] @ weights)
 
 
 def _worst_run(alignment: Alignment) -> float:

@@ -84,11 +84,11 @@ class Grounding:
         return self._read(claim, checked)
 
     def _words(self, claim: str, cited: Sequence[int]) -> Checked:
-        whole = self._one(claim, cited)
+        whole, copied = self._one(claim, cited)
         parts = clauses(claim)
-        if whole.verdict is Verdict.SUPPORTED or len(parts) < 2:
+        if whole.verdict is Verdict.SUPPORTED or copied or len(parts) < 2:
             return whole
-        checked = [self._one(part, cited) for part in parts]
+        checked = [self._one(part, cited)[0] for part in parts]
         good = [one.verdict is Verdict.SUPPORTED for one in checked]
         if all(good):
             spans = tuple(dict.fromkeys(span for one in checked for span in one.spans))
@@ -106,20 +106,21 @@ class Grounding:
             return Checked(Verdict.PARTLY, spans, f"not in the sources: “{lacking}”", whole.score)
         return whole
 
-    def _one(self, claim: str, cited: Sequence[int]) -> Checked:
-        """Check one statement against single windows."""
+    def _one(self, claim: str, cited: Sequence[int]) -> tuple[Checked, bool]:
+        """Check one statement against single windows; also, whether it is a sentence of the source that was changed."""
         analysis = analyse(claim, self._evidence.names)
         candidates = locate(analysis, self._evidence, self._evidence.similarities(claim), cited)
         if not candidates:
-            return Checked(Verdict.NOT_FOUND, note="there is nothing to check against")
+            return Checked(Verdict.NOT_FOUND, note="there is nothing to check against"), False
         closest = max(candidates, key=lambda one: one.alignment.order)
         best, verdict = closest, judge(analysis, closest, self._evidence)
-        if not (closest.conflicts and closest.alignment.order >= COPY):  # else a copy that was changed
+        copied = bool(closest.conflicts) and closest.alignment.order >= COPY
+        if not copied:
             judged = [(one, judge(analysis, one, self._evidence)) for one in candidates[:2]]
             best, verdict = max(judged, key=lambda pair: (_RANK[pair[1].verdict], pair[1].score))
-        if verdict.verdict is Verdict.NOT_FOUND:
-            return verdict
-        return replace(verdict, spans=self._spans(best, verdict.score))
+        if verdict.verdict is not Verdict.NOT_FOUND:
+            verdict = replace(verdict, spans=self._spans(best, verdict.score))
+        return verdict, copied
 
     def _spans(self, located: Located, score: float) -> tuple[Support, ...]:
         passages = [self._evidence.passages[place] for place in located.window.places]
@@ -176,20 +177,20 @@ _RANK = {Verdict.SUPPORTED: 3, Verdict.CONTRADICTED: 2, Verdict.PARTLY: 1, Verdi
 
 def judge(claim: Analysis, located: Located, evidence: Evidence) -> Checked:
     """The verdict on a claim and the window it was located in, without spans."""
-    score = weights.probability(features(claim, located, evidence))
     coverage = located.alignment.coverage
-    if verbatim(claim, located.window.analysis):
+    if verbatim(claim, located.window.analysis) and not located.conflicts:
         return Checked(Verdict.SUPPORTED, score=1.0)
-    notes = "; ".join(failure.note for failure in located.failures)
-    if located.conflicts and coverage >= 0.6:
+    score = weights.probability(features(claim, located, evidence))
+    notes = "; ".join(dict.fromkeys(failure.note for failure in located.failures))
+    if located.conflicts and coverage >= weights.ON_TOPIC:
         return Checked(Verdict.CONTRADICTED, note=notes, score=min(score, 0.1))
     if located.failures:
-        verdict = Verdict.PARTLY if coverage >= 0.5 else Verdict.NOT_FOUND
+        verdict = Verdict.PARTLY if coverage >= weights.COVERED_PARTLY else Verdict.NOT_FOUND
         return Checked(verdict, note=notes, score=min(score, 0.4))
-    if score >= weights.SUPPORTED:
+    if score >= weights.SUPPORTED and coverage >= weights.COVERED:
         return Checked(Verdict.SUPPORTED, score=score)
     lacking = ", ".join(f"“{claim.words[i].text}”" for i in located.alignment.missing[:6])
-    if score >= weights.PARTLY and coverage >= 0.4:
+    if score >= weights.PARTLY and coverage >= weights.COVERED_PARTLY:
         return Checked(Verdict.PARTLY, note=f"not in the source: {lacking}" if lacking else "", score=score)
     return Checked(Verdict.NOT_FOUND, score=score)
 

@@ -234,19 +234,20 @@ def _negation(alignment: Alignment) -> Iterator[Failure]:
     crossed_back = {j for _, j in alignment.opposites}
     back = {j: i for i, j in pairs.items()}
     for scope in claim.scopes:
-        matched = [i for i in scope.words if i in pairs]
-        denied = scope.strict and matched and not crossed.intersection(scope.words)
-        if denied and all(_turned(claim, i, passage, pairs[i]) for i in matched[:3]):
-            part = f"{scope.negator} {claim.words[matched[0]].text}"
+        ours = [i for i in scope.words if i in pairs]
+        if not scope.strict or not ours or crossed.intersection(scope.words):
+            continue
+        if all(_turned(claim, i, passage, pairs[i]) for i in ours[:3]):
+            part = f"{scope.negator} {claim.words[ours[0]].text}"
             yield Failure(Kind.NEGATION, part, f"“{part}”: the source does not deny this", True)
     for scope in passage.scopes:
-        matched = [j for j in scope.words if j in back]
-        adverb = passage.words[scope.words[0]].text.endswith("ly")
-        if not scope.strict or not matched or crossed_back.intersection(scope.words):
+        theirs = [j for j in scope.words if j in back]
+        if not scope.strict or not theirs or crossed_back.intersection(scope.words):
             continue
-        if matched[0] in scope.words[: 1 + adverb] and all(_turned(passage, j, claim, back[j]) for j in matched[:3]):
-            part = claim.words[back[matched[0]]].text
-            denied = f"{scope.negator} … {passage.words[matched[0]].text}"
+        adverb = passage.words[scope.words[0]].text.endswith("ly")
+        if theirs[0] in scope.words[: 1 + adverb] and all(_turned(passage, j, claim, back[j]) for j in theirs[:3]):
+            part = claim.words[back[theirs[0]]].text
+            denied = f"{scope.negator} … {passage.words[theirs[0]].text}"
             yield Failure(Kind.NEGATION, part, f"“{part}”: the source denies this (“{denied}”)", True)
 
 
@@ -256,8 +257,8 @@ def _turned(one: Analysis, i: int, other: Analysis, j: int) -> bool:
     A negation that is none everywhere ("avoids", "instead of") makes up for one.
     """
     strict = [sum(scope.strict for scope in text.scopes if at in scope.words) for text, at in ((one, i), (other, j))]
-    loose = any(not scope.strict for scope in other.scopes if j in scope.words)
-    return strict[0] % 2 != strict[1] % 2 and not (loose and strict[0] > strict[1])
+    loose = [sum(not scope.strict for scope in text.scopes if at in scope.words) for text, at in ((one, i), (other, j))]
+    return strict[0] % 2 != strict[1] % 2 and not (loose[1] > loose[0] and strict[0] > strict[1])
 
 
 def _direction(alignment: Alignment, related: Relations) -> Iterator[Failure]:

@@ -124,6 +124,13 @@ def directional(key: str) -> bool:
 
 
 @cache
+def sign(key: str) -> int:
+    """1 for a word that says "more", -1 for "less", 0 for neither."""
+    ups, downs = _stemmed(_words("up")), _stemmed(_words("down"))
+    return 1 if key in ups else -1 if key in downs else 0
+
+
+@cache
 def _stemmed(words: frozenset[str]) -> frozenset[str]:
     return frozenset(stem(word) for word in words)
 
