@@ -5,7 +5,8 @@ for text, lead in stream.feed(delta):
     checked = grounding.check(text, cited)
 """
 
-from rag.grounding.grounder import Checked, Grounder, Grounding, PairScore, Support, score_pair
+from rag.grounding.grounder import Grounder, Grounding, PairScore, score_pair
 from rag.grounding.stream import Piece, SentenceStream
+from rag.grounding.verdicts import Checked, Support
 
 __all__ = ["Checked", "Grounder", "Grounding", "PairScore", "Piece", "SentenceStream", "Support", "score_pair"]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, pairwise
 
 from rag.grounding import lexicon
 from rag.quantities import Quantity, quantities
@@ -51,7 +52,7 @@ class Scope:
 class Analysis:
     """A sentence with its words; indices below refer to `words`.
 
-    `place` puts the words on a line where clauses stand apart (see `distance`).
+    `place` puts the words on a line where clauses stand apart, `clause` counts the clauses.
     `keys` and `parts` are the stems of content words, `raw` all words in lower case, `negated` what any scope reaches.
     """
 
@@ -65,6 +66,7 @@ class Analysis:
     negated: frozenset[int]
     raw: frozenset[str]
     place: tuple[float, ...]
+    clause: tuple[int, ...]
 
     @property
     def weight(self) -> float:
@@ -90,6 +92,8 @@ def analyse(text: str, known: frozenset[str] = frozenset()) -> Analysis:
     }
     words = [_word(token.text, token.start, token.end, figures, names) for token in tokens(text)]
     scopes = tuple(_scopes(text, words))
+    place = tuple(_places(text, words))
+    starts = (right - left >= STRONG for left, right in pairwise((0.0, *place)))
     content = tuple(index for index, word in enumerate(words) if word.content)
     return Analysis(
         text,
@@ -101,7 +105,8 @@ def analyse(text: str, known: frozenset[str] = frozenset()) -> Analysis:
         scopes,
         frozenset(index for scope in scopes for index in scope.words),
         frozenset(word.text.lower() for word in words),
-        tuple(_places(text, words)),
+        place,
+        tuple(accumulate(starts)),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rag.grounding.analysis import analyse
+from rag.text import named_terms
 
 _CUT = re.compile(
     r"\s*;\s*(?:and\s+|but\s+|whereas\s+|while\s+|however,?\s+)?"
@@ -12,11 +13,19 @@ _CUT = re.compile(
     r"|(?:,\s+(?:and|so|which|including|as well as)|,?\s+including)\s+|,\s+(?:thereby|thus|because|since|with)\s+"
     r"|\s+and\s+(?=(?:it|they|we|the|this|these|that|also|then|\w+s|\w+ed)\s)"
 )
+_BOTH = re.compile(r"^Both (?P<first>[^,]{2,60}?) and (?P<rest>.+)$", re.DOTALL)
 _OPENING = re.compile(r"^(?:While|Although|Whereas|Though)\s+(.*?),\s+(.*)$", re.DOTALL)
 
 
 def clauses(text: str) -> list[str]:
-    """The parts with at least three content words or figures each; a shorter one stays with the part before it."""
+    """The parts with at least three content words or figures each; a shorter one stays with the part before it.
+
+    "Both A and B do X" is two statements.
+    """
+    if (match := _BOTH.match(text)) and (names := named_terms(match["rest"])) and names[0].start == 0:
+        second = names[0]
+        rest = match["rest"][second.end :].strip()
+        return [f"{match['first']} {rest}", f"{second.text} {rest}"] if rest else [text]
     if match := _OPENING.match(text):
         return [part for piece in match.groups() for part in clauses(piece)]
     parts: list[str] = []

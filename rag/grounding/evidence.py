@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.grounding.analysis import Analysis, analyse
-from rag.grounding.guards import Context
+from rag.grounding.failure import Context
 from rag.markup import plain
 from rag.papers import Paper
 from rag.text import named_terms, sentences, stems

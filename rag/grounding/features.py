@@ -14,7 +14,8 @@ from rag.grounding import lexicon
 from rag.grounding.alignment import Alignment, align
 from rag.grounding.analysis import Analysis
 from rag.grounding.evidence import Evidence, Vectors, Window
-from rag.grounding.guards import Failure, Kind, failures
+from rag.grounding.failure import Failure, Kind
+from rag.grounding.guards import failures
 from rag.grounding.tendency import tendency
 
 _READ, _EXPLAINING, _RIDGE = 3, 4, 0.1

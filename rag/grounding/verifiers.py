@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rag.answer import Verdict
-from rag.errors import SettingsError
+from rag.errors import RagError, SettingsError
 from rag.grounding.judgement import JudgeFailed, parse_judgement
 
 
@@ -124,10 +124,9 @@ class Judge:
     def read(self, claim: str, passage: str) -> Opinion:
         reason = ""
         for _ in range(2):
-            reply = self.complete(self.prompt(claim, passage))
             try:
-                found = parse_judgement(reply)
-            except JudgeFailed as failed:
+                found = parse_judgement(self.complete(self.prompt(claim, passage)))
+            except (JudgeFailed, RagError, OSError) as failed:
                 reason = str(failed)
                 continue
             return Opinion(found.verdict, 1.0 if found.verdict is Verdict.SUPPORTED else 0.0, found.reason)

@@ -1,0 +1,121 @@
+"""The guard on figures: the same value, sign, range, unit and comparator, and in the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rag.grounding import lexicon
+from rag.grounding.alignment import OPPOSITE, Alignment, likeness
+from rag.grounding.analysis import Analysis
+from rag.grounding.failure import Failure, Kind
+from rag.quantities import Quantity, rounds_to, same, same_value
+
+_LATER = 0.7  # a place further on than this lies in a later clause
+_TAKEN = 0.25  # belonging from which a figure counts as the one in this place
+_MARGIN = 0.06  # lead in belonging from which another figure has this place
+
+
+def figures(alignment: Alignment) -> Iterator[Failure]:
+    """Figures of the claim that the passage lacks, or has for something else."""
+    claim, passage = alignment.claim, alignment.passage
+    for quantity in claim.quantities:
+        alike = [other for other in passage.quantities if agrees(quantity, other)]
+        rivals = [
+            other
+            for other in passage.quantities
+            if other not in alike and _comparable(quantity, other) and not _in_name(passage, other)
+        ]
+        shown = quantity.text.strip()
+        if alike:
+            if rivals and (rival := _stolen(alignment, quantity, alike, rivals)) is not None:
+                note = f"“{shown}”: in that place the source says “{rival.text.strip()}”"
+                yield Failure(Kind.FIGURE, shown, note, True)
+        elif (found := _counterpart(alignment, quantity, rivals)) is not None:
+            yield Failure(Kind.FIGURE, shown, f"“{shown}”: the source says “{found.text.strip()}”", True)
+        elif quantity.weight == 1 and not _spelled(quantity, passage):
+            yield Failure(Kind.FIGURE, shown, f"“{shown}” is not in the source", False)
+
+
+def agrees(one: Quantity, other: Quantity) -> bool:
+    """Does the claim's figure state what the passage's does? "below the 81 %" only points at 81 %."""
+    if same(one, other) or rounds_to(one, other):
+        return True
+    return one.spelled and " the " in one.text and same_value(one, other)
+
+
+def _comparable(one: Quantity, other: Quantity) -> bool:
+    """Can one stand in the other's place: same unit, like size, both figures or both words, both years or neither?"""
+    if one.unit != other.unit or one.weight != other.weight or _year(one) != _year(other):
+        return False
+    small, large = sorted((abs(one.high), abs(other.high)))
+    return not small or large / small <= 1000
+
+
+def _in_name(analysis: Analysis, quantity: Quantity) -> bool:
+    """Is the number part of a name, as in "Claude 4 Sonnet" or "AIME 2025"?"""
+    before = next((word for word in reversed(analysis.words) if word.end <= quantity.start), None)
+    return not quantity.unit and before is not None and before.name and quantity.start - before.end == 1
+
+
+def _year(quantity: Quantity) -> bool:
+    return not quantity.unit and quantity.low == quantity.high and 1900 <= quantity.low <= 2100
+
+
+def _spelled(quantity: Quantity, passage: Analysis) -> bool:
+    return quantity.text.lower() in passage.raw
+
+
+def _pull(analysis: Analysis, quantity: Quantity) -> dict[int, float]:
+    """How strongly each content word belongs to a figure, 0 to 1: by distance, and hardly from a clause after it."""
+    at = next((k for k, word in enumerate(analysis.words) if word.end > quantity.start), None)
+    if at is None:
+        return {}
+    found = {}
+    for index in analysis.content:
+        word = analysis.words[index]
+        if word.start < quantity.end and quantity.start < word.end:
+            continue
+        away = analysis.place[index] - analysis.place[at]
+        cost = -away if away < 0 else away if away < _LATER else 3 * away
+        found[index] = 1 / (1 + cost)
+    return found
+
+
+def _belonging(alignment: Alignment, quantity: Quantity, other: Quantity) -> float:
+    """How well the claim's words around a figure are those around a figure of the passage, 0 to 1."""
+    claim, passage = alignment.claim, alignment.passage
+    ours, theirs = _pull(claim, quantity), _pull(passage, other)
+    total = got = 0.0
+    for i, pull in ours.items():
+        word = claim.words[i]
+        if word.key in lexicon.SELF:
+            continue
+        weight = pull * word.weight
+        total += weight
+        got += weight * max(
+            (grade * near for j, near in theirs.items() if (grade := likeness(word, passage.words[j])) > OPPOSITE),
+            default=0.0,
+        )
+    return got / total if total else 0.0
+
+
+def _counterpart(alignment: Alignment, quantity: Quantity, rivals: Sequence[Quantity]) -> Quantity | None:
+    """The passage's figure that stands where the claim has `quantity`."""
+    scored = [(_belonging(alignment, quantity, other), rank, other) for rank, other in enumerate(rivals)]
+    best, _, other = max(scored, default=(0.0, 0, None))
+    return other if best >= _TAKEN else None
+
+
+def _stolen(
+    alignment: Alignment, quantity: Quantity, alike: Sequence[Quantity], rivals: Sequence[Quantity]
+) -> Quantity | None:
+    """The figure that stands in this place, when the claim's figure stands in the passage for something else."""
+    mine, _, place = max((_belonging(alignment, quantity, other), -rank, other) for rank, other in enumerate(alike))
+    for rival in rivals:
+        lead = _belonging(alignment, quantity, rival) - mine
+        partner = next((other for other in alignment.claim.quantities if agrees(other, rival)), None)
+        if partner is not None:  # the claim has both figures: exchanged?
+            lead += _belonging(alignment, partner, place) - _belonging(alignment, partner, rival)
+        if lead >= (_MARGIN if partner is None else 2 * _MARGIN):
+            return rival
+    return None

@@ -1,0 +1,64 @@
+"""Sentences in another language than the abstracts: their figures and Latin names can be compared, no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from rag.answer import Verdict
+from rag.grounding import lexicon
+from rag.grounding.analysis import Analysis, analyse
+from rag.grounding.evidence import Evidence
+from rag.grounding.features import Located, locate
+from rag.grounding.verdicts import Checked
+from rag.text import has_cjk
+
+NOTE = "written in another language than the abstracts: only figures and names were compared"
+
+
+def is_foreign(claim: str, evidence: Evidence) -> bool:
+    """Chinese, Japanese or Korean over abstracts without any, or European with none of English's function words."""
+    if has_cjk(claim):
+        return not any(has_cjk(passage.text) for passage in evidence.passages)
+    words = claim.lower().split()
+    telling = sum(word in lexicon.FOREIGN for word in words)
+    return telling >= 2 and not any(word in _english() for word in words) and any(map(str.islower, words))
+
+
+def check_foreign(claim: str, evidence: Evidence) -> tuple[Checked, Located | None]:
+    """Partly at best, unless there are two figures or names at least and all of them are in one passage."""
+    analysis = _anchors(analyse(claim, evidence.names))
+    anchors = len(analysis.content) + len(analysis.quantities)
+    if not anchors:
+        return Checked(Verdict.PARTLY, note=NOTE), None
+    best: tuple[float, Located] | None = None
+    for located in locate(analysis, evidence, evidence.similarities(claim)):
+        lost = len(located.failures) + sum(i not in located.alignment.pairs for i in analysis.content)
+        kept = max(0.0, 1 - lost / anchors)
+        if best is None or kept > best[0]:
+            best = kept, located
+    if best is None or best[0] <= 0:
+        return Checked(Verdict.NOT_FOUND, note=NOTE), None
+    kept, located = best
+    whole = kept == 1 and anchors >= 2
+    notes = "; ".join([NOTE, *(failure.note for failure in located.failures)])
+    score = kept if whole else min(kept, 0.5)
+    return Checked(Verdict.SUPPORTED if whole else Verdict.PARTLY, (), notes, score, bool(located.failures)), located
+
+
+def _anchors(analysis: Analysis) -> Analysis:
+    """Only the names are content; everything else in the sentence is left out of the comparison."""
+    words = tuple(
+        word if word.name or word.figure else replace(word, weight=0.0, marked=False, negator=False)
+        for word in analysis.words
+    )
+    content = tuple(i for i, word in enumerate(words) if word.content)
+    keys = frozenset(words[i].key for i in content)
+    parts = frozenset(part for i in content for part in words[i].parts)
+    return replace(analysis, words=words, content=content, keys=keys, parts=parts, scopes=(), negated=frozenset())
+
+
+@cache
+def _english() -> frozenset[str]:
+    """Function words that no other of these languages has."""
+    return frozenset(word for word in lexicon.STOP - lexicon.FOREIGN if len(word) > 2)

@@ -1,0 +1,71 @@
+"""From what was measured to a verdict: the guards first, then probability and coverage."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rag.answer import Verdict
+from rag.grounding import weights
+from rag.grounding.analysis import Analysis
+from rag.grounding.evidence import Evidence
+from rag.grounding.features import Located, features
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A span of `papers[paper].abstract` (original characters) and how well it bears the sentence out, 0 to 1."""
+
+    paper: int
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found out about one sentence; `note` says what does not hold, in words.
+
+    `spans` are set for supported and partly supported sentences; for contradicted ones they show the passage that
+    says otherwise. `score` is the probability of support, 0 to 1. `vetoed` says that an exact guard failed, which no
+    reading verifier may overrule.
+    """
+
+    verdict: Verdict
+    spans: tuple[Support, ...] = ()
+    note: str = ""
+    score: float = 0.0
+    vetoed: bool = False
+
+
+def judge(claim: Analysis, located: Located, evidence: Evidence) -> Checked:
+    """The verdict on a claim and the window it was located in, without spans."""
+    coverage = located.alignment.coverage
+    if verbatim(claim, located.window.analysis) and not located.conflicts:
+        return Checked(Verdict.SUPPORTED, score=1.0)
+    score = weights.probability(features(claim, located, evidence))
+    notes = "; ".join(dict.fromkeys(failure.note for failure in located.failures))
+    if located.conflicts and coverage >= weights.ON_TOPIC:
+        return Checked(Verdict.CONTRADICTED, note=notes, score=min(score, 0.1), vetoed=True)
+    if located.failures:
+        verdict = Verdict.PARTLY if coverage >= weights.COVERED_PARTLY else Verdict.NOT_FOUND
+        return Checked(verdict, note=notes, score=min(score, 0.4), vetoed=True)
+    if score >= weights.SUPPORTED and coverage >= weights.COVERED:
+        return Checked(Verdict.SUPPORTED, score=score)
+    lacking = ", ".join(f"“{claim.words[i].text}”" for i in located.alignment.missing[:6])
+    if score >= weights.PARTLY and coverage >= weights.COVERED_PARTLY:
+        return Checked(Verdict.PARTLY, note=f"not in the source: {lacking}" if lacking else "", score=score)
+    return Checked(Verdict.NOT_FOUND, score=score)
+
+
+def verbatim(claim: Analysis, passage: Analysis) -> bool:
+    """Does the passage hold the claim's words (three at least) one after the other, marks included?"""
+    if len(claim.words) < 3:
+        return False
+    ours = _squeezed(claim.text.strip().rstrip(".!?"))
+    theirs = _squeezed(passage.text)
+    return re.search(rf"(?<!\w){re.escape(ours)}(?!\w)", theirs) is not None
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", " ", text).lower()
