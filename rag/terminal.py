@@ -30,6 +30,8 @@ def show_stream(events: Iterable[Event], console: Console) -> Answer:
     answer: Answer | None = None
     with status:
         for event in events:
+            if isinstance(event, Checked | Withdrawn):
+                status.stop()  # it redraws its line, and would rub out the sentence that stands there
             if isinstance(event, Rewritten):
                 console.print(f"[dim]searched for: {escape(event.question)}[/dim]")
             elif isinstance(event, Checked):
@@ -78,11 +80,7 @@ def status_line(answer: Answer) -> str:
     factual = len(answer.sentences) - answer.count(Verdict.META)
     if answer.sentences:
         located = answer.count(Verdict.SUPPORTED)
-        papers = len(answer.cited)
-        parts.append(
-            f"{located} of {factual} sentence{'' if factual == 1 else 's'} located in "
-            f"{papers} paper{'' if papers == 1 else 's'}"
-        )
+        parts.append(f"{located} of {counted(factual, 'sentence')} located in {counted(len(answer.cited), 'paper')}")
     parts += [answer.model, f"{answer.timings.total:.1f} s"]
     if answer.stopped:
         parts.append("stopped")
@@ -114,7 +112,7 @@ def show_report(report: SyncReport, console: Console) -> None:
     if report.duplicates:
         counts.append(f"{report.duplicates} said twice")
     if report.skipped:
-        counts.append(f"{len(report.skipped)} rows not used")
+        counts.append(f"{counted(len(report.skipped), 'row')} not used")
     if report.finished:
         counts.append(f"{report.finished} finished from an interrupted ingest")
     console.print(f"{escape(report.source)}: {', '.join(counts)} ({report.seconds:.1f} s)", soft_wrap=True)
@@ -133,7 +131,7 @@ def progress_bar(console: Console) -> Iterator[Reports]:
         TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None, speed="", visible=False)
 
         def report(done: int, total: int) -> None:
@@ -142,6 +140,11 @@ def progress_bar(console: Console) -> Iterator[Reports]:
             bar.update(task, completed=done, total=total, speed=speed, visible=True)
 
         yield report
+
+
+def counted(number: int, noun: str) -> str:
+    """ "1 row", "2 rows", "1,200 rows"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def shortened(text: str) -> str:
