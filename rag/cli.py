@@ -66,25 +66,32 @@ def ingest(
     """
     from dataclasses import asdict
 
+    from rag.errors import InputError
     from rag.readers import sources
     from rag.store import Store
-    from rag.terminal import progress_bar, show_report
+    from rag.terminal import counted, progress_bar, show_report
 
     columns = dict(_split_mapping(item) for item in mapping or [])
     store = Store(_settings())
-    reports = []
+    reports, unreadable = [], 0
     for source in sources(inputs, mapping=columns, stdin=sys.stdin.buffer):
-        with progress_bar(_console(stderr=True)) as progress:
-            report = store.sync(source.name, source.papers(), progress)
+        try:
+            with progress_bar(_console(stderr=True)) as progress:
+                report = store.sync(source.name, source.papers(), progress)
+        except InputError as error:  # the other files of a folder or an archive are still wanted
+            print(f"rag: {error}", file=sys.stderr)
+            unreadable += 1
+            continue
         reports.append(report)
         if not as_json:
             show_report(report, _console())
     if as_json:
         _print_json([asdict(report) for report in reports])
-    else:
-        total = store.count()
-        print(f"{total:,} paper{'' if total == 1 else 's'} in {store.settings.data}")
+    elif reports:
+        print(f"{counted(store.count(), 'paper')} in {store.settings.data}")
     store.close()
+    if unreadable:
+        raise typer.Exit(USAGE)
     if strict and any(report.skipped for report in reports):
         raise typer.Exit(UNUSABLE_ROWS)
 
@@ -193,10 +200,16 @@ def sources(as_json: AsJson = False) -> None:
 @app.command()
 def remove(source: Annotated[str, typer.Argument(help="Its name, see `rag sources`.")]) -> None:
     """Forget a source; papers that no other source lists are removed."""
+    from pathlib import Path
+
     from rag.store import Store
+    from rag.terminal import counted
 
     store = Store(_settings())
-    print(f"{store.remove_source(source)} papers removed, {store.count():,} are left")
+    names = {known.name for known in store.sources()}
+    path = str(Path(source).expanduser().resolve())  # a source is named by its whole path; `ingest` took a short one
+    name = path if path in names and source not in names else source
+    print(f"{counted(store.remove_source(name), 'paper')} removed, {store.count():,} left")
     store.close()
 
 
@@ -206,15 +219,15 @@ def rebuild(
 ) -> None:
     """Make one side of the store anew from the other: the collection from the catalogue, or the reverse."""
     from rag.store import Store, rebuild_catalogue
-    from rag.terminal import progress_bar
+    from rag.terminal import counted, progress_bar
 
     settings = _settings()
     if catalogue:
-        print(f"{rebuild_catalogue(settings):,} papers read back from the collection")
+        print(f"{counted(rebuild_catalogue(settings), 'paper')} read back from the collection")
         return
     store = Store(settings, check=False)
     with progress_bar(_console(stderr=True)) as progress:
-        print(f"{store.rebuild(progress):,} papers embedded anew with {store.embedder.name}")
+        print(f"{counted(store.rebuild(progress), 'paper')} embedded anew with {store.embedder.name}")
     store.close()
 
 

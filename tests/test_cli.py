@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -103,8 +104,25 @@ def test_strict_ends_with_1_where_a_row_is_unusable(rag: Rag, tmp_path: Path) ->
     (tmp_path / "rows.csv").write_text("title,abstract\nGood,Five words and no more.\nBad,\n", encoding="utf-8")
     lenient, strict = rag("ingest", "rows.csv"), rag("ingest", "--strict", "rows.csv")
     assert (lenient.code, strict.code) == (0, 1)
-    assert "1 rows not used" in lenient.out
+    assert "1 row not used" in lenient.out
     assert "rows.csv:3" in lenient.out
+
+
+def test_one_unreadable_file_does_not_keep_the_others_out(rag: Rag, tmp_path: Path) -> None:
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists" / "a.csv").write_text("no,abstract column\n1,2\n", encoding="utf-8")
+    (tmp_path / "lists" / "b.txt").write_text(LIST, encoding="utf-8")
+    outcome = rag("ingest", "lists")
+    assert outcome.code == 2
+    assert "a.csv" in outcome.err
+    assert "2 new" in outcome.out
+    assert rag("ingest", "lists/b.txt").code == 0
+
+
+def test_a_source_is_removed_by_the_path_it_was_ingested_by(rag: Rag, tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text(LIST.split("\n\n")[1], encoding="utf-8")
+    assert rag("ingest", "one.txt").err == ""
+    assert rag("remove", "one.txt").out == "1 paper removed, 0 left\n"
 
 
 @pytest.mark.parametrize(
@@ -131,6 +149,22 @@ def test_a_setting_that_cannot_be_used_is_2(rag: Rag, monkeypatch: pytest.Monkey
     monkeypatch.setenv("RAG_TOP_K", "many")
     outcome = rag("ask", "x")
     assert (outcome.code, "RAG_TOP_K" in outcome.err, "rag config" in outcome.err) == (2, True, True)
+
+
+def test_an_unknown_verifier_is_said_before_it_is_needed(rag: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_VERIFIER", "nlx:model")
+    outcome = rag("config")
+    assert (outcome.code, "nli:MODEL" in outcome.err) == (2, True)
+
+
+def test_in_a_terminal_nothing_rubs_out_the_answer(sea: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    shown = sea("ask", ASK).out
+    before, _, after = shown.partition("Bleached reefs recover within 12 years")
+    assert "searching the abstracts" in before
+    assert after
+    assert not re.search(r"\x1b\[\d*[AK]|\r", after)
 
 
 def test_an_answer_is_0_and_shows_its_sources(sea: Rag) -> None:
