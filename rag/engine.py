@@ -91,11 +91,11 @@ class Engine:
     def close(self) -> None:
         self.store.close()
 
-    def query_engine(self) -> AbstractsQueryEngine:
-        """This engine as a LlamaIndex query engine."""
+    def query_engine(self, *, streaming: bool = False) -> AbstractsQueryEngine:
+        """This engine as a LlamaIndex query engine; with `streaming` its answers come as they are written."""
         from rag.query_engine import AbstractsQueryEngine
 
-        return AbstractsQueryEngine(self)
+        return AbstractsQueryEngine(self, streaming=streaming)
 
     def ask(
         self,

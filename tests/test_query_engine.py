@@ -10,7 +10,6 @@ from llama_index.core.tools import QueryEngineTool
 
 from rag.answer import answer_from_dict
 from rag.engine import Engine
-from rag.query_engine import AbstractsQueryEngine
 
 ANSWERABLE = "Which papers study reinforcement learning?"
 
@@ -36,7 +35,7 @@ def test_aquery_is_the_same(sample: Engine) -> None:
 
 
 def test_streaming_gives_the_words(sample: Engine) -> None:
-    response = AbstractsQueryEngine(sample, streaming=True).query(ANSWERABLE)
+    response = sample.query_engine(streaming=True).query(ANSWERABLE)
     assert isinstance(response, StreamingResponse)
     text = "".join(response.response_gen)
     assert text == str(sample.query_engine().query(ANSWERABLE))
