@@ -52,6 +52,10 @@ _OTHERS = (
     (re.compile(r"%0 [A-Z]"), "an EndNote export (Refer)"),
     (re.compile(r"FN (?:Clarivate|Thomson|ISI)"), "a Web of Science plain-text export"),
     (re.compile(r"version https://git-lfs"), "a Git LFS pointer, not the file itself"),
+    (
+        re.compile(r"#.*(?:\n.*)*?\n\*(?:[^·\n]+ · )?written by [^·\n]+ · checked by "),
+        "an answer that `rag export` wrote, not a list of papers",
+    ),
 )
 
 

@@ -129,6 +129,12 @@ BAD = [
     pytest.param("a.gz", gzip.compress(gzip.compress(CSV)), "compressed twice", id="compressed twice"),
     pytest.param("a.csv", b"BZh91AY&SY", "compressed with bzip2", id="bzip2"),
     pytest.param("a.csv", b"version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer", id="LFS"),
+    pytest.param(
+        "a.md",
+        "## How?\n\nSo[^1].\n\n*1 of 1 located · written by extractive · checked by verbatim*\n".encode(),
+        "an answer that `rag export` wrote",
+        id="export",
+    ),
     pytest.param("a.enw", b"%0 Journal Article\n%T Bees\n", "EndNote", id="EndNote"),
     pytest.param("a.bib", b"Dear all, here are my references.", "nothing of BibTeX", id="no BibTeX"),
     pytest.param("a.ris", b"Dear all.", "nothing of RIS", id="no RIS"),
