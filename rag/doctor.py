@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import sqlite3
@@ -71,6 +72,9 @@ def _guarded(name: str, check: Callable[[], Finding]) -> Iterator[Finding]:
 def _disk(settings: Settings) -> Finding:
     folder = settings.data
     existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        text = f"{folder} cannot be used: {existing} is {'not writable' if existing.is_dir() else 'no folder'}"
+        return Finding("data folder", text, good=False, hint="RAG_DATA names another folder")
     free = shutil.disk_usage(existing).free
     text = f"{folder}, {free / 2**30:.1f} GiB free"
     if free < _LEAST_FREE:

@@ -51,3 +51,10 @@ def test_what_is_wrong_comes_with_what_to_do(sample_data: Path, tmp_path: Path, 
 def test_health_in_words(health: Health, good: bool, said: str) -> None:
     finding = describe(health)
     assert (finding.good, said in finding.text, bool(finding.hint)) == (good, True, not good)
+
+
+def test_a_data_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    found = {finding.name: finding for finding in examine(load_settings(data=tmp_path / "file" / "data"))}
+    assert not found["data folder"].good
+    assert "no folder" in found["data folder"].text
