@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from rag.engine import Engine
 
-_HELP = "Ask in plain words; follow-ups are understood. /new forgets what was said, /quit or Ctrl-D ends, Ctrl-C stops."
+_HELP = (
+    "Ask in plain words; follow-ups are understood. "
+    "/new forgets what was said, /quit or Ctrl-D ends, Ctrl-C stops an answer."
+)
 
 
 def converse(engine: Engine, console: Console, options: Mapping[str, Any]) -> None:

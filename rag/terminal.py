@@ -33,7 +33,7 @@ def show_stream(events: Iterable[Event], console: Console) -> Answer:
             if isinstance(event, Checked | Withdrawn):
                 status.stop()  # it redraws its line, and would rub out the sentence that stands there
             if isinstance(event, Rewritten):
-                console.print(f"[dim]searched for: {escape(event.question)}[/dim]")
+                console.print(f"[dim]searched for: {escape(shortened(event.question))}[/dim]", soft_wrap=True)
             elif isinstance(event, Checked):
                 lead = event.sentence.lead if printed else event.sentence.lead.lstrip()
                 console.print(escape(lead) + _sentence(event.sentence), end="", soft_wrap=True)
