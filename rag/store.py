@@ -26,7 +26,7 @@ from rag.catalogue import COLLECTION, Catalogue, SourceCount, chunk_id, chunk_ow
 from rag.chunks import Chunk, chunk_papers
 from rag.collection import Collection
 from rag.embedding import Embedder, Vectors
-from rag.errors import StoreDamaged, StoreError, StoreLocked, StoreMismatch
+from rag.errors import InputError, StoreDamaged, StoreError, StoreLocked, StoreMismatch
 from rag.papers import Paper, Skipped
 from rag.settings import Settings
 from rag.sync import Marking, SyncReport, drop_origins
@@ -115,6 +115,12 @@ class Store:
                 for item in items:
                     marking.add(item)
                 report = marking.finish()
+                if report.removed and report.skipped and not report.papers:
+                    raise InputError(  # undoes the transaction
+                        f"nothing of {source} could be used ({report.skipped[0]}), though it held {report.removed} "
+                        "papers before; they were kept",
+                        hint=f"mend the file; or rag remove {source}",
+                    )
             self.finish_pending(progress)
             with self.catalogue.transaction():
                 self.catalogue.mark_synced(self.catalogue.source_number(source))

@@ -191,6 +191,15 @@ def test_text_that_drifted_and_its_first_version_are_two_papers(store: Store) ->
     assert {one.abstract for one in store.catalogue.papers()} == {third.abstract, first.abstract}
 
 
+def test_a_source_of_which_nothing_can_be_read_any_more_keeps_its_papers(store: Store) -> None:
+    store.sync("list", TEN)
+    with pytest.raises(InputError, match="10 papers before; they were kept"):
+        store.sync("list", [Skipped("list", 1, "the JSON is cut off")])
+    assert store.count() == 10
+    assert found(store, abstract(3))[0] == abstract(3)
+    assert counts(store.sync("list", TEN)) == {"unchanged": 10}
+
+
 def test_skipped_rows_are_reported_and_good_rows_kept(store: Store) -> None:
     row = Skipped("list", 7, "it has no abstract")
     report = store.sync("list", [TEN[0], row, TEN[1]])
