@@ -7,6 +7,7 @@ negations finds the chain of words in the same order; words that stand elsewhere
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -53,16 +54,7 @@ class Alignment:
     @property
     def tight(self) -> frozenset[tuple[int, int]]:
         """The replaced and opposite pairs whose neighbours on both sides agree in the same order."""
-        chain = dict(self.chain)
-        positions = [i for i, word in enumerate(self.claim.words) if word.content or word.figure or word.marked]
-        where = {i: rank for rank, i in enumerate(positions)}
-        found = []
-        for i, j in (*self.replaced, *self.opposites):
-            rank = where[i]
-            around = positions[max(0, rank - 1) : rank] + positions[rank + 1 : rank + 2]
-            if around and all(side in chain and abs(chain[side] - j) <= 4 for side in around):
-                found.append((i, j))
-        return frozenset(found)
+        return frozenset(_tight(self.claim, dict(self.chain), (*self.replaced, *self.opposites)))
 
     @property
     def near_copy(self) -> bool:
@@ -133,15 +125,19 @@ def align(claim: Analysis, passage: Analysis) -> Alignment:
     pairs = dict(chain)
     grade = {i: likeness(claim.words[i], passage.words[j]) for i, j in chain}
     taken = set(pairs.values())
+    keys = {word.key for word in claim.words}
     instead = {i: passage.words[j].name for i, j in replaced}
+    instead_here = {
+        i for i, j in _tight(claim, pairs, replaced) if instead[i] and passage.words[j].key not in keys
+    }  # another name stands in this very place: where else the name is proves nothing
     for i in claim.content:
         if i in pairs:
             continue
         best = max(
             ((likeness(claim.words[i], passage.words[j]), j not in taken, -j) for j in theirs), default=(0.0, False, 0)
         )
-        if claim.words[i].name and instead.get(i) and (best[0] < ALIKE or not best[1]):
-            continue  # another name stands there: part of this one elsewhere proves nothing
+        if claim.words[i].name and (i in instead_here or (instead.get(i) and (best[0] < ALIKE or not best[1]))):
+            continue
         if best[0] > OPPOSITE:
             pairs[i], grade[i] = -best[2], best[0]
         elif best[0] == OPPOSITE and best[1]:
@@ -162,6 +158,15 @@ def align(claim: Analysis, passage: Analysis) -> Alignment:
         tuple(opposites),
         tuple(i for i in claim.content if i not in pairs and i not in swapped),
     )
+
+
+def _tight(claim: Analysis, chain: dict[int, int], pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    positions = [i for i, word in enumerate(claim.words) if word.content or word.figure or word.marked]
+    rank = {i: place for place, i in enumerate(positions)}
+    for i, j in pairs:
+        around = positions[max(0, rank[i] - 1) : rank[i]] + positions[rank[i] + 1 : rank[i] + 2]
+        if around and all(side in chain and abs(chain[side] - j) <= 4 for side in around):
+            yield i, j
 
 
 def _neighbours(claim: Analysis, passage: Analysis, pairs: dict[int, int], i: int, j: int) -> bool:

@@ -17,6 +17,18 @@ _BOTH = re.compile(r"^Both (?P<first>[^,]{2,60}?) and (?P<rest>.+)$", re.DOTALL)
 _OPENING = re.compile(r"^(?:While|Although|Whereas|Though)\s+(.*?),\s+(.*)$", re.DOTALL)
 
 
+_TAIL = re.compile(
+    r",?\s+(?:including|as well as|such as|along with|together with|in addition to|at the (?:cost|expense) of)\s+(?P<tail>[^;]+)$",
+    re.IGNORECASE,
+)
+
+
+def tail(text: str) -> str:
+    """What is added at a sentence's end ("…, including higher prices of aluminium"), or ""."""
+    match = _TAIL.search(text)
+    return match["tail"].rstrip(" .!") if match else ""
+
+
 def clauses(text: str) -> list[str]:
     """The parts with at least three content words or figures each; a shorter one stays with the part before it.
 

@@ -19,6 +19,7 @@ from rag.grounding.guards import failures
 from rag.grounding.tendency import tendency
 
 _READ, _EXPLAINING, _RIDGE = 3, 4, 0.1
+_UNREAD = 0.8  # without an embedding, similarity is taken for this share of coverage
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SINGLES = 4  # passages that are laid beside the claim word by word
 _ADDED = 0.15  # coverage that a neighbour must add for the pair to be read afresh
@@ -113,7 +114,7 @@ def features(claim: Analysis, located: Located, evidence: Evidence) -> list[floa
     strict = [any(scope.strict for scope in one.scopes) for one in (claim, alignment.passage)]
     direction = float(min(count.get(Kind.DIRECTION, 0), 2))
     return [
-        float(cosines[nearest[0]]),
+        float(cosines[nearest[0]]) if evidence.encode else _UNREAD * alignment.coverage,
         _explained(located, evidence, nearest[:_EXPLAINING]),
         words,
         words**2,
@@ -142,7 +143,7 @@ def _absent(texts: Sequence[str], lower: str) -> set[str]:
 def _explained(located: Located, evidence: Evidence, places: NDArray[np.intp]) -> float:
     """Ridge regression of the claim's vector on some sentences' vectors; needs only their cosines."""
     if evidence.vectors is None:
-        return 0.0
+        return _UNREAD * located.alignment.coverage
     rows = evidence.vectors[places]
     gram = rows @ rows.T + _RIDGE * np.eye(len(rows))
     weights = np.linalg.solve(gram, located.cosines[places])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rag.answer import Verdict
 from rag.grounding.analysis import analyse
-from rag.grounding.clauses import clauses
+from rag.grounding.clauses import clauses, tail
 from rag.grounding.evidence import Encode, Evidence, Vectors
 from rag.grounding.features import COPY, Located, locate
 from rag.grounding.foreign import check_foreign, is_foreign
@@ -63,6 +63,13 @@ class Grounding:
         """The verdict by words alone: the claim as a whole, else each of its clauses where it can be borne out."""
         cosines = self._evidence.similarities(claim)
         whole, copied = self._one(claim, cosines, cited)
+        if whole.verdict is Verdict.SUPPORTED and whole.score < 1 and (added := tail(claim)):
+            last, _ = self._one(added, cosines, cited)
+            if last.verdict is not Verdict.SUPPORTED:
+                note = f"not in the sources: “{added}”"
+                return replace(
+                    whole, verdict=Verdict.PARTLY, note=note, score=min(whole.score, 0.4), vetoed=last.vetoed
+                )
         parts = clauses(claim)
         if whole.verdict is Verdict.SUPPORTED or copied or len(parts) < 2:
             return whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rag.grounding import lexicon
@@ -19,30 +20,45 @@ def names(alignment: Alignment, context: Context) -> Iterator[Failure]:
 def _present(alignment: Alignment, context: Context) -> Iterator[Failure]:
     claim, passage = alignment.claim, alignment.passage
     places = dict(alignment.replaced)
-    there = {word.key for word in passage.names}
+    keys = {word.key for word in claim.words}
     for index, word in enumerate(claim.words):
         if not word.name or index in alignment.pairs:
             continue
-        rival = passage.words[places[index]] if index in places else None
-        if rival is not None and rival.name and rival.key not in {other.key for other in claim.names}:
+        rival = passage.words[places[index]] if index in places else _subject_name(alignment)
+        if rival is not None and (not rival.name or rival.key in keys):
+            rival = None
+        if word.key in context.main and _is_subject(claim, word) and _stands_for_it(passage, rival):
+            continue
+        if rival is not None and index in places:
             yield Failure(Kind.NAME, word.text, f"“{word.text}”: the source speaks of “{rival.text}”", True)
         elif word.key in context.own:
-            rivals = [other for other in passage.names if other.key not in {name.key for name in claim.names}]
-            subject = _subject_name(alignment)
-            if (
-                subject is not None
-                and subject.key not in context.own
-                and subject in rivals
-                and _is_subject(claim, word)
-            ):
-                yield Failure(Kind.NAME, word.text, f"“{word.text}”: the source says this of “{subject.text}”", True)
+            if rival is not None and word.key not in context.main and _is_subject(claim, word):
+                yield Failure(Kind.NAME, word.text, f"“{word.text}”: the source says this of “{rival.text}”", True)
         elif word.key in context.names:
             yield Failure(Kind.NAME, word.text, f"the source does not say this of “{word.text}”", False)
-        elif not (word.parts and set(word.parts) <= (passage.parts | context.keys)) and word.key not in there:
+        elif not (word.parts and set(word.parts) <= (passage.parts | context.keys)):
             yield Failure(Kind.NAME, word.text, f"“{word.text}” is not in the source", False)
 
 
+_PRONOUN = re.compile(
+    r"\b(?:it|its|they|we|our|this (?:method|model|work|paper|approach|framework)|"
+    r"the (?:method|model|approach|framework|system|algorithm|benchmark|dataset|corpus|pipeline|authors?|paper))\b",
+    re.IGNORECASE,
+)
+_PREPOSITION = re.compile(r"\b(?:on|in|with|for|to|by|using|from|over|against|than|of|and|or|under|via)\W+(?:\w+\W+)?$")
+
+
+def _stands_for_it(passage: Analysis, rival: Word | None) -> bool:
+    """Does the passage speak of "it" or "our method", and of the rival only in passing ("Tested on Titans, it …")?"""
+    if _PRONOUN.search(passage.text) is None:
+        return False
+    return rival is None or _PREPOSITION.search(passage.text[: rival.start]) is not None
+
+
 def _is_subject(analysis: Analysis, word: Word) -> bool:
+    """Does a name stand before what is said, and after no preposition?"""
+    if _PREPOSITION.search(analysis.text[: word.start]):
+        return False
     before = [other for other in analysis.words if other.end <= word.start and other.content]
     return len(before) <= 2
 

@@ -11,9 +11,11 @@ from rag.grounding import lexicon
 from rag.grounding.alignment import OPPOSITE, Alignment, likeness
 from rag.grounding.analysis import Analysis, Word
 
-_AHEAD = ("outperform", "surpass", "exceed", "beat", "outdo", "dominate", "better", "superior", "ahead", "above")
+_AHEAD = (
+    "outperform", "surpass", "exceed", "beat", "beaten", "outdo", "dominate", "better", "superior", "ahead", "above",
+)  # fmt: skip
 _BEHIND = ("underperform", "trail", "lag", "worse", "inferior", "behind", "below")
-_ALONE = frozenset((*_AHEAD[:6], *_BEHIND[:3]))  # verbs; the rest need "than", "to", "of" or nothing after them
+_ALONE = frozenset((*_AHEAD[:7], *_BEHIND[:3]))  # verbs; the rest need "than", "to", "of" or nothing after them
 _COMPARATIVE = re.compile(r"^(?:better|worse|less|more|fewer|superior|inferior|\w{3,}er)$", re.IGNORECASE)
 _NOT_COMPARATIVE = frozenset((
     "rather", "other", "whether", "either", "neither", "transformer", "number", "paper", "layer", "under", "over",
@@ -134,7 +136,7 @@ def _compare(ours: Relation, theirs: Relation) -> int:
     crossed = _overlap(agent, other_patient), _overlap(patient, other_agent)
     if (straight[0] >= 0.5 or straight[1] >= 0.67) and sum(straight) > sum(crossed):
         return 1
-    if min(crossed) >= 0.5 and max(straight) < 0.5:
+    if min(crossed) >= 0.5 and sum(crossed) >= sum(straight) + 0.5:
         return -1
     return -1 if max(crossed) >= 0.6 and sum(straight) == 0 else 0
 

@@ -9,6 +9,7 @@ from rag.answer import Verdict
 from rag.grounding import weights
 from rag.grounding.analysis import Analysis
 from rag.grounding.evidence import Evidence
+from rag.grounding.failure import Kind
 from rag.grounding.features import Located, features
 
 
@@ -48,8 +49,10 @@ def judge(claim: Analysis, located: Located, evidence: Evidence) -> Checked:
     if located.conflicts and coverage >= weights.ON_TOPIC:
         return Checked(Verdict.CONTRADICTED, note=notes, score=min(score, 0.1), vetoed=True)
     if located.failures:
-        verdict = Verdict.PARTLY if coverage >= weights.COVERED_PARTLY else Verdict.NOT_FOUND
-        return Checked(verdict, note=notes, score=min(score, 0.4), vetoed=True)
+        near = coverage >= weights.COVERED_PARTLY
+        vetoed = near or any(failure.kind is Kind.FIGURE for failure in located.failures)
+        verdict = Verdict.PARTLY if near else Verdict.NOT_FOUND
+        return Checked(verdict, note=notes, score=min(score, 0.4), vetoed=vetoed)
     if score >= weights.SUPPORTED and coverage >= weights.COVERED:
         return Checked(Verdict.SUPPORTED, score=score)
     lacking = ", ".join(f"“{claim.words[i].text}”" for i in located.alignment.missing[:6])
