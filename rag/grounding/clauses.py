@@ -18,7 +18,8 @@ _OPENING = re.compile(r"^(?:While|Although|Whereas|Though)\s+(.*?),\s+(.*)$", re
 
 
 _TAIL = re.compile(
-    r",?\s+(?:including|as well as|such as|along with|together with|in addition to|at the (?:cost|expense) of)\s+(?P<tail>[^;]+)$",
+    r",?\s+(?:including|as well as|such as|along with|together with|in addition to|at the (?:cost|expense) of)\s+"
+    r"(?P<tail>[^;]+)$",
     re.IGNORECASE,
 )
 

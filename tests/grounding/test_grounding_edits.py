@@ -13,7 +13,7 @@ import pytest
 
 from eval.edits import Edit, corpus_sentences, faithful_edits, figure_edits, flip_edits
 from rag.answer import Verdict
-from rag.embedding import Embedder
+from rag.embedding import Embedder, Remembered
 from rag.grounding import Grounder
 from rag.papers import Paper
 
@@ -32,7 +32,7 @@ def corpus() -> list[Paper]:
 
 def share(edits: Sequence[Edit], papers: Sequence[Paper], embedder: Embedder, *, supported: bool) -> float:
     """Share of edits that are (not) supported by their paper, retrieved with two others."""
-    grounder = Grounder(embedder.encode)
+    grounder = Grounder(Remembered(embedder, 20_000))
     right = 0
     for edit in edits:
         others = random.Random(edit.edited).sample([one for one in papers if one.id != edit.paper.id], 2)

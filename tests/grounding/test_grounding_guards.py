@@ -43,10 +43,10 @@ CHANGED = [
     pytest.param(BEATS, "Sparse communication is beaten by fully-connected communication.", Kind.ROLES, id="passive"),
     pytest.param(ENCODERS, "Decoder models align with humans better than encoder models.", Kind.ROLES, id="than"),
     pytest.param(NEVER, "The language encoder is updated.", Kind.NEGATION, id="never dropped"),
-    pytest.param(SAFE, "SafeFlow does not plan safer paths than baselines based on diffusion.", Kind.NEGATION, id="not added"),
+    pytest.param(SAFE, "SafeFlow does not plan safer paths than baselines.", Kind.NEGATION, id="not added"),
     pytest.param(NEVER, "The accuracy of segmentation improves on all public datasets.", Kind.OVERREACH, id="all"),
     pytest.param(SAFE, "SafeFlow is proven to plan safer paths.", Kind.OVERREACH, id="proven"),
-    pytest.param("A high-quality corpus was built.", "A low-quality corpus was built.", Kind.DIRECTION, id="in a compound"),
+    pytest.param("A high-quality corpus was built.", "A low-quality corpus was built.", Kind.DIRECTION, id="compound"),
 ]  # fmt: skip
 
 REWORDED = [

@@ -21,8 +21,10 @@ GOOD = [
     pytest.param('[{"verdict": "not supported"}]', Verdict.NOT_FOUND, id="in a list"),
     pytest.param('{"verdict": "supported"} {"verdict": "supported"}', Verdict.SUPPORTED, id="twice the same"),
 ]
-BAD = ["", "yes", "Yes and no.", "No … both eyes", '{"verdict": "supp', '{"verdict": "maybe"}', '{"answer": "supported"}',
-       '{"verdict": "supported"} {"verdict": "contradicted"}', '{"verdict": null}', "[1, 2]", "null"]  # fmt: skip
+BAD = [
+    "", "yes", "Yes and no.", "No … both eyes", '{"verdict": "supp', '{"verdict": "maybe"}', '{"answer": "supported"}',
+    '{"verdict": "supported"} {"verdict": "contradicted"}', '{"verdict": null}', "[1, 2]", "null",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("reply", "verdict"), GOOD)
