@@ -6,7 +6,7 @@ FOLDER holds `NAME.jsonl.gz`, one pair a line: `part` (fit or test), `claim`, `e
 model is fitted for all sets together, on the parts marked *fit* alone, every set and label with the same weight.
 Without `--test` the table comes from five-fold cross-validation by evidence on those parts. Beside it stand three
 baselines: (a) share of the claim's content words in the evidence, (b) largest cosine to a sentence, and (c) a logistic
-regression on both with mismatches of numbers, names and negations, fitted for each set by itself.
+regression on both with mismatches of numbers, names and negations, as one model and for each set by itself.
 """
 
 from __future__ import annotations
@@ -239,11 +239,14 @@ def main() -> None:
         held = list(read_pairs(options.folder, ["test"]))
         y, other = measured(held, encode), simple(held, encode)
         scores = y @ weights + intercept
-        columns = {"a": other[:, 0], "b": other[:, 1], "c": by_set(base, pairs, 1.0, (other, held))}
+        slopes, level = fit(base, pairs, 1.0)
+        columns = {"a": other[:, 0], "b": other[:, 1], "c, by set": by_set(base, pairs, 1.0, (other, held))}
+        columns["c"] = other @ slopes + level
         print(table(held, {**columns, "located": scores, "located, by set": by_set(x, pairs, 0.1, (y, held))}))
     else:
         scores = cross_validated(x, pairs, options.strength)
-        columns = {"a": base[:, 0], "b": base[:, 1], "c": by_set(base, pairs, 1.0, None)}
+        columns = {"a": base[:, 0], "b": base[:, 1], "c, by set": by_set(base, pairs, 1.0, None)}
+        columns["c"] = cross_validated(base, pairs, 1.0)
         print(table(pairs, {**columns, "located": scores, "located, by set": by_set(x, pairs, 0.1, None)}))
     encode.save()
     print(f"\nINTERCEPT = {intercept:.2f}\nWEIGHTS = {{")

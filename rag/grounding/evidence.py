@@ -61,6 +61,7 @@ class Evidence:
     def __init__(self, papers: Sequence[Paper], encode: Encode | None) -> None:
         self.papers = tuple(papers)
         self.encode = encode
+        self._cosines: dict[str, Vectors] = {}
         self.contexts = tuple(_context(paper.title, plain(paper.abstract).text) for paper in papers)
         self.names = frozenset().union(*(context.names for context in self.contexts))
         self.passages = tuple(
@@ -88,11 +89,12 @@ class Evidence:
         return "\n".join(texts).lower()
 
     def similarities(self, text: str) -> Vectors:
-        """Cosine of `text` to every passage; zeros without an embedding."""
+        """Cosine of `text` to every passage; zeros without an embedding. Remembered: a claim is asked about often."""
         if self.vectors is None or self.encode is None:
             return np.zeros(len(self.passages), dtype=np.float32)
-        cosines: Vectors = self.vectors @ self.encode([text])[0]
-        return cosines
+        if text not in self._cosines:
+            self._cosines[text] = self.vectors @ self.encode([text])[0]
+        return self._cosines[text]
 
     def window(self, *places: int) -> Window:
         return Window(
