@@ -17,6 +17,8 @@ from rag.embedding import Embedder, Remembered
 from rag.grounding import Grounder
 from rag.papers import Paper
 
+pytestmark = pytest.mark.nightly  # hundreds of sentences, minutes on two cores
+
 ROOT = Path(__file__).parents[2]
 
 
