@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag.answer import Verdict
+from rag.grounding import weights
 from rag.grounding.analysis import analyse
 from rag.grounding.clauses import clauses, tail
 from rag.grounding.evidence import Encode, Evidence, Vectors
-from rag.grounding.features import COPY, Located, locate
+from rag.grounding.features import COPY, Located, features, locate
 from rag.grounding.foreign import check_foreign, is_foreign
 from rag.grounding.meta import states_nothing
 from rag.grounding.verdicts import Checked, Support, judge
@@ -67,9 +68,7 @@ class Grounding:
             last, _ = self._one(added, cosines, cited)
             if last.verdict is not Verdict.SUPPORTED:
                 note = f"not in the sources: “{added}”"
-                return replace(
-                    whole, verdict=Verdict.PARTLY, note=note, score=min(whole.score, 0.4), vetoed=last.vetoed
-                )
+                return replace(whole, verdict=Verdict.PARTLY, note=note, vetoed=last.vetoed)
         parts = clauses(claim)
         if whole.verdict is Verdict.SUPPORTED or copied or len(parts) < 2:
             return whole
@@ -77,7 +76,7 @@ class Grounding:
         good = [one.verdict is Verdict.SUPPORTED for one in checked]
         spans = tuple(dict.fromkeys(span for one in checked if one.verdict is Verdict.SUPPORTED for span in one.spans))
         if all(good):
-            return Checked(Verdict.SUPPORTED, spans, "", min(one.score for one in checked))
+            return Checked(Verdict.SUPPORTED, spans, "", max(whole.score, min(one.score for one in checked)))
         if whole.verdict is Verdict.CONTRADICTED or not any(good):
             return whole
         if (bad := next((one for one in checked if one.verdict is Verdict.CONTRADICTED), None)) is not None:
@@ -88,7 +87,7 @@ class Grounding:
             if not fine
         )
         vetoed = any(one.vetoed for one in checked)
-        return Checked(Verdict.PARTLY, spans, f"not in the sources: {lacking}", min(whole.score, 0.4), vetoed)
+        return Checked(Verdict.PARTLY, spans, f"not in the sources: {lacking}", whole.score, vetoed)
 
     def _one(self, claim: str, cosines: Vectors, cited: Sequence[int]) -> tuple[Checked, bool]:
         """Check one statement against single windows; also, whether it is a sentence of the source that was changed."""
@@ -96,11 +95,12 @@ class Grounding:
         candidates = locate(analysis, self._evidence, cosines, cited)
         if not candidates:
             return Checked(Verdict.NOT_FOUND, note="there is nothing to check against"), False
+        score = weights.probability(features(analysis, candidates[0], self._evidence))
         closest = max(candidates, key=lambda one: one.alignment.order)
-        best, verdict = closest, judge(analysis, closest, self._evidence)
+        best, verdict = closest, judge(analysis, closest, score)
         copied = bool(closest.conflicts) and closest.alignment.order >= COPY
         if not copied:
-            judged = [(one, judge(analysis, one, self._evidence)) for one in candidates[:2]]
+            judged = [(one, judge(analysis, one, score)) for one in candidates[:2]]
             best, verdict = max(judged, key=lambda pair: (_RANK[pair[1].verdict], pair[1].score))
         if verdict.verdict is not Verdict.NOT_FOUND:
             verdict = replace(verdict, spans=self._spans(best, verdict.score))

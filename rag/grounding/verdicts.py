@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from rag.answer import Verdict
 from rag.grounding import weights
 from rag.grounding.analysis import Analysis
-from rag.grounding.evidence import Evidence
 from rag.grounding.failure import Kind
-from rag.grounding.features import Located, features
+from rag.grounding.features import COPY, Located
+
+# What is left of the probability after a conflict in a copy, and elsewhere, where the features have counted it already.
+_CHANGED_COPY, _CONTRADICTED = 0.15, 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +41,20 @@ class Checked:
     vetoed: bool = False
 
 
-def judge(claim: Analysis, located: Located, evidence: Evidence) -> Checked:
-    """The verdict on a claim and the window it was located in, without spans."""
+def judge(claim: Analysis, located: Located, score: float) -> Checked:
+    """The verdict on a claim and a window it was located in, without spans; `score` is its probability of support."""
     coverage = located.alignment.coverage
     if verbatim(claim, located.window.analysis) and not located.conflicts:
         return Checked(Verdict.SUPPORTED, score=1.0)
-    score = weights.probability(features(claim, located, evidence))
     notes = "; ".join(dict.fromkeys(failure.note for failure in located.failures))
     if located.conflicts and coverage >= weights.ON_TOPIC:
-        return Checked(Verdict.CONTRADICTED, note=notes, score=min(score, 0.1), vetoed=True)
+        left = _CHANGED_COPY if located.alignment.order >= COPY else _CONTRADICTED
+        return Checked(Verdict.CONTRADICTED, note=notes, score=score * left, vetoed=True)
     if located.failures:
         near = coverage >= weights.COVERED_PARTLY
         vetoed = near or any(failure.kind is Kind.FIGURE for failure in located.failures)
         verdict = Verdict.PARTLY if near else Verdict.NOT_FOUND
-        return Checked(verdict, note=notes, score=min(score, 0.4), vetoed=vetoed)
+        return Checked(verdict, note=notes, score=score, vetoed=vetoed)
     if score >= weights.SUPPORTED and coverage >= weights.COVERED:
         return Checked(Verdict.SUPPORTED, score=score)
     lacking = ", ".join(f"“{claim.words[i].text}”" for i in located.alignment.missing[:6])
