@@ -19,7 +19,7 @@ Set = Annotated[
     str, typer.Option("--set", help="A shipped set (sample, iclr2026), a .jsonl of yours, or feedback.jsonl.")
 ]
 Llm = Annotated[str | None, typer.Option(help="The model that writes, as in RAG_LLM.")]
-Judge = Annotated[str, typer.Option(help="located, nli:MODEL, llm or llamaindex.")]
+Judge = Annotated[str, typer.Option(help="located, odds, nli:MODEL, llm or llamaindex.")]
 Corpus = Annotated[Path | None, typer.Option(help="Papers to ask, in a store of their own; else your store.")]
 Limit = Annotated[int | None, typer.Option(min=1, help="Only so many, drawn at random by --seed.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Questions at a time.")]

@@ -21,12 +21,12 @@ from rag.text import sentences, stems
 
 if TYPE_CHECKING:
     from rag.grounding.evidence import Encode
+    from rag.grounding.odds import Odds
     from rag.grounding.verifiers import Verifier
     from rag.settings import Settings
 
-JUDGES = ("located", "nli:MODEL", "llm", "llamaindex")
+JUDGES = ("located", "odds", "nli:MODEL", "llm", "llamaindex")
 READ_SENTENCES = 8  # what a judge that reads is given: NLI models take about 512 tokens
-_REPLY_TOKENS = 200
 
 
 class Judge(Protocol):
@@ -69,6 +69,37 @@ class ReadingJudge:
         if opinion is None or opinion.verdict is None:
             return Judgement(None, note=(opinion.failed if opinion else "") or "no word from the judge")
         return Judgement(opinion.verdict is Verdict.SUPPORTED, opinion.score, opinion.reason)
+
+
+class OddsJudge:
+    """What was located, weighed with a model's odds of yes; the exact guards keep their veto, as in answers.
+
+    Every claim is put to the model, also those that words alone would settle. Raises ModelUnavailable where the model
+    gives no odds.
+    """
+
+    def __init__(self, verifier: Odds, encode: Encode | None = None) -> None:
+        self.name = f"odds:{verifier.model}"
+        self._verifier, self._encode = verifier, encode
+        verifier.measure()
+
+    def judge(self, claim: str, papers: Sequence[Paper]) -> Judgement:
+        from rag.grounding import Grounder
+        from rag.grounding.reading import settle
+
+        grounding = Grounder(self._encode).open(papers)
+        checked, _ = grounding.begin(claim)
+        reading = grounding.reading(plain_text(claim).strip(), checked)
+        if reading is None or checked.verdict is Verdict.META:
+            return Judgement(checked.verdict is Verdict.SUPPORTED, checked.score, checked.note)
+        calibration = self._verifier.calibration
+        if calibration is None or not calibration.reads:
+            return Judgement(checked.verdict is Verdict.SUPPORTED, checked.score, "the model cannot read")
+        opinion = self._verifier.read(reading.claim, reading.passage)
+        if opinion.reading is None:
+            return Judgement(None, note=opinion.failed)
+        settled = settle(reading, opinion, "odds")
+        return Judgement(settled.verdict is Verdict.SUPPORTED, settled.score, settled.note)
 
 
 class LlamaIndexJudge:
@@ -122,9 +153,7 @@ def make_judge(name: str, settings: Settings, encode: Encode | None = None) -> J
     from rag.grounding.verifiers import verifier
 
     if name == "located":
-        from rag.embedding import Embedder, Remembered
-
-        return LocatedJudge(encode or Remembered(Embedder(settings.embed_model, settings.embed_precision)))
+        return LocatedJudge(encode or _encode(settings))
     if name.startswith("nli:") and len(name) > len("nli:"):
         reader = verifier(name)
         tried = reader.read("It is small.", "It is small.")  # a model that is missing is said once, here
@@ -134,23 +163,27 @@ def make_judge(name: str, settings: Settings, encode: Encode | None = None) -> J
                 f"the judge {name} cannot be used: {reason}", hint="a folder is read without network"
             )
         return ReadingJudge(name, reader)
-    if name in ("llm", "llamaindex"):
-        from rag.generation.models import Message
-        from rag.generation.prompts import judging
+    if name in ("odds", "llm", "llamaindex"):
         from rag.generation.providers import choose_model
-        from rag.generation.streaming import complete
+        from rag.verification import make_judge as make_reader
+        from rag.verification import make_odds
 
-        model = choose_model(settings)
+        wanted = settings.verifier_llm if name == "odds" and settings.verifier_llm else settings.llm
+        model = choose_model(settings.model_copy(update={"llm": wanted}))
         if model.llm is None:
             raise ModelUnavailable(f"the judge {name} needs a language model: {model.reason}", hint="set RAG_LLM")
+        if name == "odds":
+            return OddsJudge(make_odds(settings, model), encode or _encode(settings))
         if name == "llamaindex":
             return LlamaIndexJudge(model.llm, model.name)
-
-        def reply(prompt: str) -> str:
-            return complete(model, [Message("user", prompt)], max_tokens=_REPLY_TOKENS)
-
-        return ReadingJudge(f"llm:{model.name}", verifier("llm", complete=reply, prompt=judging))
+        return ReadingJudge(f"llm:{model.name}", make_reader(model))
     raise SettingsError(f"there is no judge {name}", hint=f"one of {', '.join(JUDGES)}")
+
+
+def _encode(settings: Settings) -> Encode:
+    from rag.embedding import Embedder, Remembered
+
+    return Remembered(Embedder(settings.embed_model, settings.embed_precision))
 
 
 def nearest(claim: str, papers: Sequence[Paper], count: int) -> str:

@@ -72,6 +72,7 @@ class Sentence:
     citations: tuple[Citation, ...] = ()
     lead: str = ""
     note: str = ""  # why it is not (wholly) supported, in words, naming the part
+    checking: bool = False  # the verdict is by words alone so far; never so in a finished answer
 
     @property
     def marked(self) -> str:
@@ -136,7 +137,8 @@ class Answer:
     refusal: Refusal | None = None
     model: str = "extractive"
     model_reason: str = ""
-    verifier: str = "located"
+    verifier: str = "located"  # the one that had the last word
+    verifier_reason: str = ""  # why it was not the one that was asked for
     policy: str = "mark"
     notices: tuple[str, ...] = ()  # what the user should know, e.g. that retrieval is weak in this language
     timings: Timings = field(default_factory=Timings)

@@ -17,8 +17,11 @@ from rag.embedding import Embedder
 from rag.errors import RagError
 from rag.generation.models import EXTRACTIVE
 from rag.generation.providers import choose_model, list_models
+from rag.grounding.calibration import Calibration
+from rag.grounding.odds import Odds
 from rag.settings import Settings
 from rag.store import Health, Store
+from rag.verification import make_verifier
 
 _LEAST_FREE = 500 * 2**20  # bytes
 
@@ -34,13 +37,14 @@ class Finding:
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
-    """The findings one after the other, as each check ends; none of them changes anything."""
+    """The findings one after the other, as each check ends; none of them changes the store."""
     yield Finding("program", f"askabstracts {__version__}, Python {platform.python_version()}, {_versions()}")
     yield from _guarded("data folder", lambda: _disk(settings))
     yield from _guarded("store", lambda: _store(settings))
     yield from _guarded("embedding", lambda: _embedding(settings))
     yield from _guarded("models", lambda: _models(settings))
     yield from _guarded("writes with", lambda: _model(settings))
+    yield from _guarded("checks with", lambda: _verifier(settings))
 
 
 def describe(health: Health) -> Finding:
@@ -111,6 +115,28 @@ def _models(settings: Settings) -> Finding:
 def _model(settings: Settings) -> Finding:
     model = choose_model(settings)
     return Finding("writes with", f"{model.name}: {model.reason}")
+
+
+def _verifier(settings: Settings) -> Finding:
+    """Measures a model that has not been measured as a checker: the only thing a look at everything writes."""
+    wanted = settings.verifier_llm or settings.llm
+    model = choose_model(settings.model_copy(update={"llm": wanted}))
+    verifier = make_verifier(settings, model)
+    if not isinstance(verifier, Odds):
+        words = "words, figures and names located in the abstracts"
+        return Finding("checks with", words if verifier.name == "located" else f"{verifier.name}, after {words}")
+    try:
+        found = verifier.measure()
+    except RagError as error:
+        return Finding("checks with", f"words alone: {error.message}", good=settings.verifier == "auto")
+    worth = found.worth if found else "it could not be measured"
+    return Finding(
+        "checks with", f"the odds of {verifier.model}: {worth}", good=settings.verifier == "auto" or _reads(found)
+    )
+
+
+def _reads(found: Calibration | None) -> bool:
+    return found is not None and found.reads
 
 
 def _versions() -> str:

@@ -36,6 +36,15 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
+class Rechecked:
+    """The final verdict on a sentence that was still being checked: it takes the place of the one that is shown at
+    `place`, counted from 0; None takes that one away."""
+
+    place: int
+    sentence: Sentence | None
+
+
+@dataclass(frozen=True, slots=True)
 class Withdrawn:
     """What was shown so far turned out to be the model's thoughts: nothing of it stays."""
 
@@ -47,4 +56,4 @@ class Done:
     answer: Answer
 
 
-Event = Rewritten | Retrieved | Words | Checked | Withdrawn | Done
+Event = Rewritten | Retrieved | Words | Checked | Rechecked | Withdrawn | Done

@@ -70,7 +70,12 @@ class Settings(BaseSettings):
     candidates: int = Field(100, ge=10, le=1000, description="Hits taken from each of the two rankings before fusion.")
     rerank_model: str = Field("", description="A sentence-transformers cross-encoder that reorders the top papers.")
 
-    verifier: str = Field("located", description="How sentences are checked: located, nli:MODEL or llm.")
+    verifier: str = Field(
+        "auto",
+        description="How sentences are checked: auto (odds where the model gives them), located, odds, nli:MODEL, llm.",
+    )
+    verifier_llm: str = Field("", description="The model that checks, as in RAG_LLM; empty: the one that answers.")
+    verify_seconds: float = Field(20, ge=0, description="How long sentences are checked after an answer's last word.")
     unsupported: Literal["mark", "drop"] = Field("mark", description="What happens to sentences found in no abstract.")
     history_tokens: int = Field(
         1500, ge=0, description="How much of the conversation is kept for follow-ups, in tokens."
@@ -93,9 +98,9 @@ class Settings(BaseSettings):
     @field_validator("verifier")
     @classmethod
     def _known_verifier(cls, value: str) -> str:
-        if value in ("located", "llm") or value.removeprefix("nli:") not in ("", value):
+        if value in ("auto", "located", "odds", "llm") or value.removeprefix("nli:") not in ("", value):
             return value
-        raise ValueError("use located, nli:MODEL or llm")
+        raise ValueError("use auto, located, odds, nli:MODEL or llm")
 
     @property
     def catalogue_path(self) -> Path:
@@ -104,6 +109,11 @@ class Settings(BaseSettings):
     @property
     def chroma_path(self) -> Path:
         return self.data / "chroma"
+
+    @property
+    def calibrations_path(self) -> Path:
+        """What is known of how well models check."""
+        return self.data / "verifiers.json"
 
     @property
     def hub_models(self) -> tuple[str, ...]:

@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.live import Live
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from rag.answer import Answer, Sentence, Source, Verdict
-from rag.events import Checked, Done, Event, Rewritten, Withdrawn
+from rag.events import Checked, Done, Event, Rechecked, Rewritten, Withdrawn
 from rag.markup import plain_text
 
 if TYPE_CHECKING:
@@ -24,31 +26,105 @@ _QUOTE_WIDTH = 240
 
 
 def show_stream(events: Iterable[Event], console: Console) -> Answer:
-    """Print an answer sentence by sentence as it is checked, then its sources; returns it."""
-    status = console.status("searching the abstracts")
-    printed = False
+    """Print an answer sentence by sentence as it is checked, then its sources; returns it.
+
+    A sentence that is still being checked, and those after it, wait for the final verdict: on a terminal they are
+    shown in a region that is drawn again, elsewhere they are printed when it is there.
+    """
+    view = _View(console)
     answer: Answer | None = None
-    with status:
+    with view:
         for event in events:
-            if isinstance(event, Checked | Withdrawn):
-                status.stop()  # it redraws its line, and would rub out the sentence that stands there
             if isinstance(event, Rewritten):
                 console.print(f"[dim]searched for: {escape(shortened(event.question))}[/dim]", soft_wrap=True)
             elif isinstance(event, Checked):
-                lead = event.sentence.lead if printed else event.sentence.lead.lstrip()
-                console.print(escape(lead) + _sentence(event.sentence), end="", soft_wrap=True)
-                printed = True
+                view.add(event.sentence)
+            elif isinstance(event, Rechecked):
+                view.replace(event.place, event.sentence)
             elif isinstance(event, Withdrawn):
-                console.print("\n[dim](that was the model thinking; the answer follows)[/dim]")
-                printed = False
+                view.withdraw()
             elif isinstance(event, Done):
                 answer = event.answer
+                view.finish(answer)
     if answer is None:
         raise AssertionError("a stream ends with Done")
-    if printed:
-        console.print()
-    _show_rest(answer, console, printed=printed)
+    _show_rest(answer, console, printed=bool(view.printed))
     return answer
+
+
+class _View:
+    """The sentences so far: those printed for good, and those that may still change."""
+
+    def __init__(self, console: Console) -> None:
+        self.printed = 0
+        self._console = console
+        self._sentences: list[Sentence] = []
+        self._status = console.status("searching the abstracts")
+        self._live: Live | None = None
+
+    def __enter__(self) -> _View:
+        self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+        if self._live is not None:
+            self._live.stop()
+
+    def add(self, sentence: Sentence) -> None:
+        self._sentences.append(sentence)
+        self._show()
+
+    def replace(self, place: int, sentence: Sentence | None) -> None:
+        self._sentences[place : place + 1] = [sentence] if sentence else []
+        self._show()
+
+    def withdraw(self) -> None:
+        self._close()
+        self._status.stop()
+        self._sentences.clear()
+        self.printed = 0
+        self._console.print("\n[dim](that was the model thinking; the answer follows)[/dim]")
+
+    def finish(self, answer: Answer) -> None:
+        """Print what is still open as it stands in the finished answer, whose numbers are the final ones."""
+        self._close()
+        self._status.stop()
+        if not answer.refusal:
+            self._sentences = list(answer.sentences)
+        self._print(self._sentences[self.printed :])
+        if self.printed:
+            self._console.print()
+
+    def _show(self) -> None:
+        self._status.stop()  # it redraws its line, and would rub out the sentence that stands there
+        waiting = next((i for i, one in enumerate(self._sentences) if one.checking), None)
+        if waiting is None and self._live is None and self.printed <= len(self._sentences):
+            self._print(self._sentences[self.printed :])
+        elif self._console.is_terminal:
+            if self._live is None:
+                self._console.print()
+                self._live = Live(console=self._console, transient=True, auto_refresh=False)
+                self._live.start()
+            self._live.update(self._open(), refresh=True)
+
+    def _open(self) -> Text:
+        open_ones = self._sentences[self.printed :]
+        waiting = sum(one.checking for one in open_ones)
+        text = "".join(escape(one.lead) + _sentence(one) for one in open_ones).lstrip()
+        note = f"\n[dim]reading the sources again for {counted(waiting, 'sentence')} …[/dim]" if waiting else ""
+        return Text.from_markup(text + note)
+
+    def _print(self, sentences: Sequence[Sentence]) -> None:
+        for sentence in sentences:
+            lead = sentence.lead if self.printed else sentence.lead.lstrip()
+            self._console.print(escape(lead) + _sentence(sentence), end="", soft_wrap=True)
+            self.printed += 1
+
+    def _close(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
 
 
 def _show_rest(answer: Answer, console: Console, *, printed: bool) -> None:
@@ -81,7 +157,8 @@ def status_line(answer: Answer) -> str:
     if answer.sentences:
         located = answer.count(Verdict.SUPPORTED)
         parts.append(f"{located} of {counted(factual, 'sentence')} located in {counted(len(answer.cited), 'paper')}")
-    parts += [answer.model, f"{answer.timings.total:.1f} s"]
+    checked = f"read by {answer.verifier}" if answer.verifier not in ("located", "verbatim") else ""
+    parts += [answer.model, *filter(None, [checked]), f"{answer.timings.total:.1f} s"]
     if answer.stopped:
         parts.append("stopped")
     return " · ".join(parts)
@@ -153,6 +230,7 @@ def shortened(text: str) -> str:
 
 
 def _sentence(sentence: Sentence) -> str:
-    text = escape(f"{sentence.marked} {sentence.verdict.sign}".rstrip())
+    sign = "…" if sentence.checking else sentence.verdict.sign
+    text = escape(f"{sentence.marked} {sign}".rstrip())
     style = _STYLES.get(sentence.verdict)
     return f"[{style}]{text}[/{style}]" if style else text

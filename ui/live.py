@@ -16,7 +16,7 @@ from typing import Protocol
 from rag.answer import Answer, Reason, Refusal, Sentence, Timings
 from rag.conversation import Turn
 from rag.errors import ModelUnavailable, RagError
-from rag.events import Checked, Done, Event, Retrieved, Rewritten, Withdrawn, Words
+from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Withdrawn, Words
 from rag.retrieval import Filters
 
 log = logging.getLogger(__name__)
@@ -156,6 +156,8 @@ class _State:
                 self.note = ""
             case Checked():
                 self.check(event.sentence)
+            case Rechecked():
+                self.recheck(event.place, event.sentence)
             case Withdrawn():
                 self.answer, self.words, self.note = replace(self.answer, sentences=()), "", "Thinking"
             case Done():
@@ -167,10 +169,21 @@ class _State:
         """A checked sentence takes the place of the words it was made from."""
         at = self.words.find(sentence.text)
         self.words = self.words[at + len(sentence.text) :] if at >= 0 else ""
-        numbers = {c.paper_id: c.number for s in (*self.answer.sentences, sentence) for c in s.citations}
+        self._show((*self.answer.sentences, sentence))
+
+    def recheck(self, place: int, sentence: Sentence | None) -> None:
+        """The final verdict on a sentence that is shown already."""
+        before, after = self.answer.sentences[:place], self.answer.sentences[place + 1 :]
+        self.words = ""
+        self._show((*before, *([sentence] if sentence else []), *after))
+
+    def _show(self, sentences: tuple[Sentence, ...]) -> None:
+        numbers = {c.paper_id: c.number for one in sentences for c in one.citations}
         sources = [replace(source, number=numbers.get(source.paper.id)) for source in self.answer.sources]
         sources.sort(key=lambda source: (source.number is None, source.number or 0))
-        self.answer = replace(self.answer, sentences=(*self.answer.sentences, sentence), sources=tuple(sources))
+        self.answer = replace(self.answer, sentences=sentences, sources=tuple(sources))
+        waiting = sum(one.checking for one in sentences)
+        self.note = f"Reading the sources again for {waiting} sentence{'' if waiting == 1 else 's'}" if waiting else ""
 
     def stopped(self, now: float) -> None:
         """What was checked stays; the half sentence after it goes."""

@@ -42,7 +42,9 @@ def _sentence(sentence: Sentence, titles: dict[str, str]) -> Html:
         by_number.setdefault(citation.number, []).append(citation)
     cites = [_cite(number, citations, titles) for number, citations in by_number.items()]
     flag = None
-    if sentence.verdict in _FLAGS:
+    if sentence.checking:
+        flag = tag("span", "checking", class_="flag", role="note", aria_label="the sources are being read again")
+    elif sentence.verdict in _FLAGS:
         _, label, meaning = _FLAGS[sentence.verdict]
         flag = tag(
             "span",
@@ -59,6 +61,7 @@ def _sentence(sentence: Sentence, titles: dict[str, str]) -> Html:
             aria_label=f"{label}: {sentence.note or meaning}",
         )
     kind = _FLAGS[sentence.verdict][0] if sentence.verdict in _FLAGS else str(sentence.verdict.value)
+    kind = "checking" if sentence.checking else kind
     return tag("span", tag("span", rich(sentence.text), class_="words"), cites, flag, class_=f"sentence {kind}")
 
 

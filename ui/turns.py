@@ -56,6 +56,8 @@ def status_line(answer: Answer) -> str:
             parts.append(f"{located} of {_plural(stated, 'sentence')} located in {_plural(len(answer.cited), 'paper')}")
         if answer.stopped:
             parts.append("stopped")
+    if answer.sentences and answer.verifier not in ("located", "verbatim"):
+        parts.append(f"read by {answer.verifier}")
     seconds = answer.timings.total
     parts += [answer.model, f"{seconds:.1f}\N{NO-BREAK SPACE}s" if seconds >= 0.1 else "under 0.1\N{NO-BREAK SPACE}s"]
     return " · ".join(part for part in parts if part)
@@ -99,7 +101,11 @@ def _body(answer: Answer) -> Html:
 
 
 def _status(answer: Answer) -> Html:
-    return tag("p", status_line(answer), class_="status", title=answer.model_reason or None)
+    reasons = [
+        answer.model_reason,
+        f"Checked by words alone: {answer.verifier_reason}" if answer.verifier_reason else "",
+    ]
+    return tag("p", status_line(answer), class_="status", title="\n".join(filter(None, reasons)) or None)
 
 
 def _notices(answer: Answer) -> Html | None:

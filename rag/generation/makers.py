@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
+from rag.generation.lines import watch_request, watch_response
 from rag.generation.models import is_loopback
-from rag.generation.streaming import watch_request, watch_response
 from rag.settings import Settings
 
 if TYPE_CHECKING:

@@ -66,6 +66,15 @@ class OllamaServer:
                 f"What answers at {self.url} is not Ollama", hint="set RAG_OLLAMA_URL to where Ollama listens"
             ) from error
 
+    def digest(self, name: str, seconds: float) -> str:
+        """The digest of a model's weights, "" where the server does not tell within `seconds`."""
+        try:
+            listed = self._listed(time.monotonic() + seconds)
+        except (httpx.HTTPError, ValueError):
+            return ""
+        found = (entry.get("digest") for entry in listed if entry["name"] in (name, f"{name}:latest"))
+        return str(next(found, "") or "")
+
     def _names(self, deadline: float) -> list[str]:
         try:
             return [entry["name"] for entry in self._listed(deadline)]

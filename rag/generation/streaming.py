@@ -6,15 +6,14 @@ thread of its own that fills a queue, and hanging up shuts the call's sockets, w
 
 from __future__ import annotations
 
-import contextlib
-import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rag.generation import faults
+from rag.generation.lines import Line
 from rag.generation.models import Message, Model
 from rag.settings import Settings
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 RETRY_DELAYS: Final = (0.3, 1.0)  # seconds; only before the first token
 _LONGEST_WAIT = 5.0  # a server that asks for a longer pause is reported instead
 _POLL = 0.05  # seconds between two looks at `stop`
-_calls = threading.local()  # the call that this thread is making
 
 
 def stream(
@@ -45,9 +43,21 @@ def stream(
     return Deltas(model, messages, stop, max_tokens, first, between)
 
 
-def complete(model: Model, messages: Sequence[Message], *, max_tokens: int, stop: threading.Event | None = None) -> str:
-    """The whole answer, stripped. Raises ModelUnavailable."""
-    with stream(model, messages, stop=stop, max_tokens=max_tokens) as deltas:
+def complete(
+    model: Model,
+    messages: Sequence[Message],
+    *,
+    max_tokens: int,
+    stop: threading.Event | None = None,
+    seconds: float | None = None,
+) -> str:
+    """The whole answer, stripped; `seconds`, where given, bound the wait for its first token and for each later one.
+
+    Raises ModelUnavailable.
+    """
+    first = min(seconds or model.first_token_seconds, model.first_token_seconds)
+    between = min(seconds or model.between_tokens_seconds, model.between_tokens_seconds)
+    with Deltas(model, messages, stop, max_tokens, first, between) as deltas:
         return "".join(deltas).strip()
 
 
@@ -129,22 +139,20 @@ class Deltas(Iterator[str]):
             self.close()
 
 
-class Call:
-    """One call in a thread of its own, with the sockets it opened, so that another thread can shut them."""
+class Call(Line):
+    """One call in a thread of its own."""
 
     def __init__(self, model: Model) -> None:
+        super().__init__()
         self.queue: SimpleQueue[str | BaseException | None] = SimpleQueue()  # None: the answer is complete
         self.tokens_in = 0
         self.tokens_out = 0
-        self.html = False  # a web page came where a model was expected
         self._model = model
-        self._hung_up = threading.Event()
         self._begun = False
-        self._sockets: list[socket.socket] = []
 
     def run(self, llm: LLM, messages: Sequence[Message], max_tokens: int | None) -> None:
         """Fill the queue; try again a few times where that may help."""
-        _calls.current = self
+        self.take()
         for delay in (*RETRY_DELAYS, None):
             try:
                 self._fill(_start(llm, messages, max_tokens))
@@ -154,18 +162,8 @@ class Call:
                 if not pause or pause > _LONGEST_WAIT or self._begun or not faults.may_pass(error):
                     self.queue.put(error)
                     return
-                if self._hung_up.wait(pause):
+                if self.hung_up.wait(pause):
                     return
-
-    def opened(self, connection: socket.socket) -> None:
-        self._sockets.append(connection)
-        if self._hung_up.is_set():
-            _shut(connection)
-
-    def hang_up(self) -> None:
-        self._hung_up.set()
-        for connection in list(self._sockets):
-            _shut(connection)
 
     def _fill(self, chunks: Iterator[ChatResponse]) -> None:
         ended = None
@@ -178,7 +176,7 @@ class Call:
                 if chunk.delta or chunk.additional_kwargs.get("thinking_delta"):
                     self._begun = True
                     self.queue.put(chunk.delta or "")
-                if self._hung_up.is_set():
+                if self.hung_up.is_set():
                     return
         finally:
             close = getattr(chunks, "close", None)
@@ -199,32 +197,6 @@ class Call:
             self.tokens_in = told.get(name) or self.tokens_in
         for name in ("completion_tokens", "eval_count", "output_tokens", "candidates_token_count"):
             self.tokens_out = told.get(name) or self.tokens_out
-
-
-def watch_request(request: Any) -> None:
-    """HTTP event hook (httpx or httpx2): note the sockets that this thread's call opens.
-
-    No connection is kept for a next call: each call's socket is its own, to be shut when the call is given up.
-    """
-    request.headers["connection"] = "close"
-    call: Call | None = getattr(_calls, "current", None)
-    if call is None:
-        return
-
-    def traced(event: str, info: dict[str, Any]) -> None:
-        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
-            connection = info["return_value"].get_extra_info("socket")
-            if connection is not None:
-                call.opened(connection)
-
-    request.extensions["trace"] = traced
-
-
-def watch_response(response: Any) -> None:
-    """HTTP event hook: note whether a web page came where a model was expected."""
-    call: Call | None = getattr(_calls, "current", None)
-    if call is not None:
-        call.html = "text/html" in response.headers.get("content-type", "")
 
 
 def _start(llm: LLM, messages: Sequence[Message], max_tokens: int | None) -> Iterator[ChatResponse]:
@@ -252,9 +224,4 @@ def _has_ended(chunk: ChatResponse, before: bool | None) -> bool | None:
     return before
 
 
-def _shut(connection: socket.socket) -> None:
-    with contextlib.suppress(OSError, ValueError):  # already closed, or handed over to TLS
-        connection.shutdown(socket.SHUT_RDWR)
-
-
-__all__ = ["Deltas", "complete", "stream", "watch_request", "watch_response"]
+__all__ = ["Deltas", "complete", "stream"]

@@ -13,6 +13,7 @@ from rag.grounding.evidence import Encode, Evidence, Vectors
 from rag.grounding.features import COPY, Located, features, locate
 from rag.grounding.foreign import check_foreign, is_foreign
 from rag.grounding.meta import states_nothing
+from rag.grounding.reading import Reading, passage_around, passage_nearest, settle
 from rag.grounding.verdicts import Checked, Support, judge
 from rag.grounding.verifiers import Located as LocatedVerifier
 from rag.grounding.verifiers import Verifier
@@ -49,16 +50,41 @@ class Grounding:
         self._verifier = verifier
 
     def check(self, sentence: str, cited: Sequence[int] = ()) -> Checked:
-        """The verdict on one sentence; `cited` (positions in the papers) only breaks ties."""
+        """The verdict on one sentence, read by the verifier where it reads; `cited` (positions) only breaks ties."""
+        checked, reading = self.begin(sentence, cited)
+        if reading is None or (opinion := self._verifier.read(reading.claim, reading.passage)) is None:
+            return checked
+        return settle(reading, opinion, self._verifier.name)
+
+    def begin(self, sentence: str, cited: Sequence[int] = ()) -> tuple[Checked, Reading | None]:
+        """The verdict by words alone, and what is left for a verifier that reads to be asked; None if nothing is.
+
+        The exact guards keep their veto, a quotation needs no reader, and what states nothing is not checked at all.
+        """
         claim = plain_text(sentence).strip()
         if states_nothing(sentence.strip()):
-            return Checked(Verdict.META)
+            return Checked(Verdict.META), None
         if is_foreign(claim, self._evidence):
             checked, located = check_foreign(claim, self._evidence)
-            return self._read(
-                claim, replace(checked, spans=self._spans(located, checked.score)) if located else checked
+            if located:
+                checked = replace(checked, spans=self._spans(located, checked.score))
+        else:
+            checked = self.located(claim, cited)
+        if isinstance(self._verifier, LocatedVerifier) or checked.vetoed or checked.quoted:
+            return checked, None
+        return checked, self.reading(claim, checked)
+
+    def reading(self, claim: str, checked: Checked) -> Reading | None:
+        """What to ask of a claim that was located as `checked`: the passage around its spans, else what is nearest."""
+        if not self._evidence.passages:
+            return None
+        if checked.verdict is Verdict.NOT_FOUND or not checked.spans:
+            passage, nearest = passage_nearest(claim, self._evidence)
+            return Reading(
+                claim, passage, checked, checked.spans or self._spans(nearest, 0.0), nearest.alignment.coverage
             )
-        return self._read(claim, self.located(claim, cited))
+        coverage = self._closest(claim).alignment.coverage
+        return Reading(claim, passage_around(checked.spans, self._evidence), checked, checked.spans, coverage)
 
     def located(self, claim: str, cited: Sequence[int] = ()) -> Checked:
         """The verdict by words alone: the claim as a whole, else each of its clauses where it can be borne out."""
@@ -110,25 +136,8 @@ class Grounding:
         passages = [self._evidence.passages[place] for place in located.window.places]
         return (Support(passages[0].paper, passages[0].start, passages[-1].end, score),)
 
-    def _read(self, claim: str, checked: Checked) -> Checked:
-        """Let a reading verifier have its say; the exact guards keep their veto, and a quotation needs no reader."""
-        if isinstance(self._verifier, LocatedVerifier) or checked.vetoed or checked.score == 1.0:
-            return checked
-        spans = checked.spans or self._nearest(claim)
-        passage = " ".join(plain_text(self._evidence.papers[s.paper].abstract[s.start : s.end]) for s in spans)
-        opinion = self._verifier.read(claim, passage) if passage else None
-        if opinion is None:
-            return checked
-        if opinion.verdict is None:
-            note = f"the {self._verifier.name} judge failed ({opinion.failed}); this is what words alone show"
-            return replace(checked, note=f"{checked.note}; {note}" if checked.note else note)
-        found = () if opinion.verdict is Verdict.NOT_FOUND else tuple(replace(s, score=opinion.score) for s in spans)
-        return Checked(opinion.verdict, found, opinion.reason, opinion.score)
-
-    def _nearest(self, claim: str) -> tuple[Support, ...]:
-        analysis = analyse(claim, self._evidence.names)
-        found = locate(analysis, self._evidence, self._evidence.similarities(claim))
-        return self._spans(found[0], 0.0) if found else ()
+    def _closest(self, claim: str) -> Located:
+        return locate(analyse(claim, self._evidence.names), self._evidence, self._evidence.similarities(claim))[0]
 
 
 _RANK = {Verdict.SUPPORTED: 3, Verdict.CONTRADICTED: 2, Verdict.PARTLY: 1, Verdict.NOT_FOUND: 0}

@@ -13,6 +13,7 @@ from rag.grounding.features import COPY, Located
 
 # What is left of the probability after a conflict in a copy, and elsewhere, where the features have counted it already.
 _CHANGED_COPY, _CONTRADICTED = 0.15, 0.8
+_QUOTED = 0.95  # coverage, and share of words in the same order, from which a sentence is as good as a quotation
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class Checked:
 
     `spans` are set for supported and partly supported sentences; for contradicted ones they show the passage that
     says otherwise. `score` is the probability of support, 0 to 1. `vetoed` says that an exact guard failed, which no
-    reading verifier may overrule.
+    reading verifier may overrule; `quoted`, that the passage has the sentence's words in their order, so that there is
+    nothing to read.
     """
 
     verdict: Verdict
@@ -39,13 +41,14 @@ class Checked:
     note: str = ""
     score: float = 0.0
     vetoed: bool = False
+    quoted: bool = False
 
 
 def judge(claim: Analysis, located: Located, score: float) -> Checked:
     """The verdict on a claim and a window it was located in, without spans; `score` is its probability of support."""
     coverage = located.alignment.coverage
     if verbatim(claim, located.window.analysis) and not located.conflicts:
-        return Checked(Verdict.SUPPORTED, score=1.0)
+        return Checked(Verdict.SUPPORTED, score=1.0, quoted=True)
     notes = "; ".join(dict.fromkeys(failure.note for failure in located.failures))
     if located.conflicts and coverage >= weights.ON_TOPIC:
         left = _CHANGED_COPY if located.alignment.order >= COPY else _CONTRADICTED
@@ -56,7 +59,8 @@ def judge(claim: Analysis, located: Located, score: float) -> Checked:
         verdict = Verdict.PARTLY if near else Verdict.NOT_FOUND
         return Checked(verdict, note=notes, score=score, vetoed=vetoed)
     if score >= weights.SUPPORTED and coverage >= weights.COVERED:
-        return Checked(Verdict.SUPPORTED, score=score)
+        quoted = coverage >= _QUOTED and located.alignment.order >= _QUOTED
+        return Checked(Verdict.SUPPORTED, score=score, quoted=quoted)
     lacking = ", ".join(f"“{claim.words[i].text}”" for i in located.alignment.missing[:6])
     if score >= weights.PARTLY and coverage >= weights.COVERED_PARTLY:
         return Checked(Verdict.PARTLY, note=f"not in the source: {lacking}" if lacking else "", score=score)

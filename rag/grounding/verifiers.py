@@ -1,27 +1,34 @@
-"""Verifiers: a second opinion on what was located. `located` has none; `nli:MODEL` and `llm` read."""
+"""Verifiers: a second opinion on what was located. `located` has none; `nli:MODEL`, `llm` and `odds` read."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from rag.answer import Verdict
 from rag.errors import RagError, SettingsError
 from rag.grounding.judgement import JudgeFailed, parse_judgement
+
+LONGEST: Final = 120.0  # seconds for one claim where nobody says less
+Complete = Callable[[str, float, threading.Event | None], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
     """What a verifier says of a claim and a passage: the verdict, how sure (0 to 1), and why in words.
 
-    `failed` is the reason why there is no verdict; the located one then stands.
+    `failed` is the reason why there is no verdict; the located one then stands. `reading`, where it is set, is a
+    log-likelihood ratio of support to be weighed with what was located; such an opinion has no verdict of its own.
     """
 
     verdict: Verdict | None
     score: float = 0.0
     reason: str = ""
     failed: str = ""
+    reading: float | None = None
 
 
 class Verifier(Protocol):
@@ -30,8 +37,13 @@ class Verifier(Protocol):
     @property
     def name(self) -> str: ...
 
-    def read(self, claim: str, passage: str) -> Opinion | None:
-        """An opinion, or None when this verifier does not read."""
+    def prepare(self, seconds: float, stop: threading.Event) -> str:
+        """Get ready to read, before an answer's first claim; returns why it cannot be used, "" where it can."""
+
+    def read(
+        self, claim: str, passage: str, *, seconds: float = ..., stop: threading.Event | None = ...
+    ) -> Opinion | None:
+        """An opinion, or None when this verifier does not read; one that takes longer than `seconds` has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +52,12 @@ class Located:
 
     name: str = "located"
 
-    def read(self, claim: str, passage: str) -> Opinion | None:
+    def prepare(self, seconds: float, stop: threading.Event) -> str:
+        return ""
+
+    def read(
+        self, claim: str, passage: str, *, seconds: float = LONGEST, stop: threading.Event | None = None
+    ) -> Opinion | None:
         return None
 
 
@@ -57,7 +74,12 @@ class Nli:
         self._model: Any = None
         self._missing = ""  # why it could not be loaded; it is not tried again for every sentence
 
-    def read(self, claim: str, passage: str) -> Opinion:
+    def prepare(self, seconds: float, stop: threading.Event) -> str:
+        return ""
+
+    def read(
+        self, claim: str, passage: str, *, seconds: float = LONGEST, stop: threading.Event | None = None
+    ) -> Opinion:
         import numpy as np
 
         try:
@@ -114,35 +136,40 @@ def _identity() -> Any:
 class Judge:
     """The configured language model, asked for a verdict in JSON; `complete` sends a prompt and returns the reply.
 
+    It gets the seconds that are left and the event that stops it, too.
+
     A reply that cannot be read is asked for once more; then the judge has failed, which is an outcome of its own.
     """
 
-    complete: Callable[[str], str]
+    complete: Complete
     prompt: Callable[[str, str], str]
     name: str = "llm"
 
-    def read(self, claim: str, passage: str) -> Opinion:
+    def prepare(self, seconds: float, stop: threading.Event) -> str:
+        return ""
+
+    def read(
+        self, claim: str, passage: str, *, seconds: float = LONGEST, stop: threading.Event | None = None
+    ) -> Opinion:
         reason = ""
+        deadline = time.monotonic() + seconds
         for _ in range(2):
+            left = deadline - time.monotonic()
+            if left <= 0 or (stop and stop.is_set()):
+                break
             try:
-                found = parse_judgement(self.complete(self.prompt(claim, passage)))
+                found = parse_judgement(self.complete(self.prompt(claim, passage), left, stop))
             except (JudgeFailed, RagError, OSError) as failed:
                 reason = str(failed)
                 continue
             return Opinion(found.verdict, 1.0 if found.verdict is Verdict.SUPPORTED else 0.0, found.reason)
-        return Opinion(None, failed=reason)
+        return Opinion(None, failed=reason or "there was no time")
 
 
-def verifier(
-    name: str, *, complete: Callable[[str], str] | None = None, prompt: Callable[[str, str], str] | None = None
-) -> Verifier:
-    """The verifier that RAG_VERIFIER names. Raises SettingsError for an unknown name, or `llm` without a model."""
+def verifier(name: str) -> Verifier:
+    """The verifier without a language model that RAG_VERIFIER names. Raises SettingsError for an unknown name."""
     if name == "located":
         return Located()
     if name.startswith("nli:") and len(name) > 4:
         return Nli(name[4:])
-    if name == "llm":
-        if complete is None or prompt is None:
-            raise SettingsError("RAG_VERIFIER=llm needs a language model", hint="set RAG_LLM, or RAG_VERIFIER=located")
-        return Judge(complete, prompt)
-    raise SettingsError(f"RAG_VERIFIER={name} is unknown", hint="use located, nli:MODEL or llm")
+    raise SettingsError(f"RAG_VERIFIER={name} is unknown", hint="use auto, located, odds, nli:MODEL or llm")

@@ -8,7 +8,7 @@ whose own was taken out of the abstract; what is changed in a sentence is for th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp
+from math import exp, log
 
 INTERCEPT = -1.27
 WEIGHTS = {
@@ -38,3 +38,20 @@ ON_TOPIC = 0.6
 def probability(features: Sequence[float]) -> float:
     """Probability of support, 0 to 1, of one claim's features in the order of WEIGHTS."""
     return 1 / (1 + exp(-INTERCEPT - sum(weight * x for weight, x in zip(WEIGHTS.values(), features, strict=True))))
+
+
+# With a model that reads: the log-odds of the located probability, and the log-likelihood ratio that the model's odds
+# of yes amount to (`calibration`), in one logistic regression, fitted on the same parts by the same script.
+READ_INTERCEPT, READ_LOCATED, READ_READING = 0.0, 0.6, 0.8
+READ_SUPPORTED, READ_PARTLY, READ_AGAINST = 0.5, 0.3, -1.5
+
+
+def read_probability(located: float, reading: float) -> float:
+    """Probability of support, 0 to 1, from the located one and a log-likelihood ratio."""
+    return 1 / (1 + exp(-READ_INTERCEPT - READ_LOCATED * bounded_logit(located) - READ_READING * reading))
+
+
+def bounded_logit(probability: float) -> float:
+    """Natural log-odds of a probability, between those of 0.02 and 0.98."""
+    bounded = min(max(probability, 0.02), 0.98)
+    return log(bounded / (1 - bounded))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rag.answer import Verdict
 from rag.errors import ModelUnavailable, SettingsError
+from rag.generation.models import Model
 from rag.grounding import Grounder
-from rag.grounding.verifiers import Judge, Located, Nli, Opinion, verifier
+from rag.grounding.verifiers import Complete, Judge, Located, Nli, Opinion, verifier
 from rag.papers import Paper
+from rag.settings import load_settings
+from rag.verification import make_verifier
 
 PAPER = Paper(title="A trial", abstract="Aspirin reduced mortality by 20 % in adults. Fever was rare.", id="trial")
 LOOSE = "Grown-ups taking the medicine died less frequently."
@@ -21,9 +23,9 @@ def prompt(claim: str, passage: str) -> str:
     return f"{passage}\n{claim}"
 
 
-def replies(*texts: str) -> Callable[[str], str]:
+def replies(*texts: str) -> Complete:
     left = list(texts)
-    return lambda _: left.pop(0)
+    return lambda _prompt, _seconds, _stop: left.pop(0)
 
 
 def test_a_reader_sees_what_words_do_not() -> None:
@@ -49,7 +51,7 @@ def test_a_quotation_is_not_asked_about() -> None:
 def test_one_retry_then_the_judge_has_failed_and_words_stand() -> None:
     asked: list[str] = []
 
-    def complete(text: str) -> str:
+    def complete(text: str, seconds: float, stop: object) -> str:
         asked.append(text)
         return "Yes and no."
 
@@ -65,7 +67,7 @@ def test_a_retry_may_succeed() -> None:
 
 
 def test_a_model_that_is_gone_costs_no_answer() -> None:
-    def complete(_: str) -> str:
+    def complete(prompt: str, seconds: float, stop: object) -> str:
         raise ModelUnavailable("Ollama does not answer")
 
     assert "Ollama does not answer" in Judge(complete, prompt).read("a", "b").failed
@@ -78,8 +80,9 @@ def test_an_unknown_verifier_is_a_settings_error(name: str) -> None:
 
 
 def test_llm_needs_a_model() -> None:
-    with pytest.raises(SettingsError, match="language model"):
-        verifier("llm")
+    for name in ("llm", "odds"):
+        with pytest.raises(SettingsError, match="language model"):
+            make_verifier(load_settings(verifier=name), Model("extractive"))
 
 
 def test_located_reads_nothing() -> None:

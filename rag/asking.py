@@ -1,0 +1,284 @@
+"""One question on its way to an answer: the only module that knows the order of the steps."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from rag.answer import Answer, Citation, Reason, Refusal, Sentence, Timings, Verdict
+from rag.answerability import is_answerable
+from rag.conversation import Turn, bounded, standalone, translate
+from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Withdrawn, Words
+from rag.generation import prompts
+from rag.generation.citations import Cited, Markers, Reset, Text
+from rag.generation.extractive import pick_sentences
+from rag.generation.models import EXTRACTIVE, Model
+from rag.generation.providers import stream
+from rag.generation.writing import Writing
+from rag.grounding import Grounder, Grounding, Piece
+from rag.grounding.verdicts import Checked as Verified
+from rag.papers import Paper
+from rag.retrieval import Filters, Ranking
+from rag.smalltalk import smalltalk
+from rag.verification import Verification
+
+if TYPE_CHECKING:
+    from rag.engine import Engine
+
+LONGEST_QUESTION: Final = 2000  # characters that are searched for
+
+
+@dataclass
+class Asking:
+    """One question on its way."""
+
+    engine: Engine
+    question: str
+    policy: str
+    stop: threading.Event
+    standalone: str = ""
+    ranking: Ranking | None = None
+    model: Model = field(default_factory=lambda: Model(EXTRACTIVE))
+    notices: list[str] = field(default_factory=list)
+    sentences: list[Sentence | None] = field(default_factory=list)  # None: taken away by its final verdict
+    numbers: dict[str, int] = field(default_factory=dict)  # paper id → citation number
+    draft: str = ""
+    verifier: str = "located"
+    verifier_reason: str = ""
+    waiting: Verification | None = None
+    tokens: tuple[int, int] = (0, 0)
+    dropped: int = 0
+    translated: bool = False
+    started: float = field(default_factory=time.monotonic)
+    retrieval_seconds: float = 0.0
+    first_words_seconds: float = 0.0
+
+    def events(
+        self,
+        history: Sequence[Turn],
+        filters: Filters,
+        top_k: int,
+        llm: str | None,
+        evidence_order: Sequence[int] | None,
+    ) -> Iterator[Event]:
+        settings = self.engine.settings
+        self.question = readable(self.question).strip()
+        self.standalone = self.question
+        if (reply := smalltalk(self.question)) is not None:
+            yield self.refuse(Reason.NO_QUESTION, reply)
+            return
+        if self.engine.store.count() == 0:
+            yield self.refuse(Reason.NO_PAPERS, "There are no papers yet.", "rag ingest FILE adds some")
+            return
+        self.model = self.engine.choose(llm or settings.llm)
+        rewritten = standalone(self.question, history, self.model, settings, stop=self.stop)
+        translated = translate(rewritten.question, self.model, stop=self.stop)
+        self.standalone = translated.question[:LONGEST_QUESTION]
+        self.translated = translated.question != rewritten.question
+        self.notices += [note for note in (rewritten.note, translated.note) if note]
+        if self.standalone != self.question:
+            yield Rewritten(self.standalone)
+        self.ranking = self.engine.retriever.search(self.standalone, top_k=top_k, filters=filters)
+        self.retrieval_seconds = time.monotonic() - self.started
+        if not self.ranking.allowed:
+            yield self.refuse(
+                Reason.FILTER_TOO_NARROW, "No paper passes the filters.", "widen the year, venue, source or keyword"
+            )
+            return
+        yield Retrieved(self.ranking.sources)
+        if not self.ranking.hits or not is_answerable(self.ranking, self.engine.encode):
+            yield self._not_here()
+            return
+        if evidence_order is not None:  # only what the writer sees: whether to answer rests on the true ranks
+            hits = self.ranking.hits
+            order = [rank for rank in evidence_order if rank < len(hits)]
+            self.ranking = replace(self.ranking, hits=tuple(hits[rank] for rank in order))
+        if self.model.llm is None:
+            yield from self._extract(self.ranking)
+        else:
+            refused = yield from self._write(self.model, self.ranking, bounded(history, settings.history_tokens))
+            if not self.kept and not self.dropped and not refused and not self.stop.is_set():
+                self.notices.append(f"{self.model.name} wrote no sentence; these are picked from the abstracts")
+                yield from self._extract(self.ranking)
+        yield self._finished()
+
+    def _extract(self, ranking: Ranking) -> Iterator[Event]:
+        self.verifier = "verbatim"
+        for picked in pick_sentences(self.standalone, ranking, self.engine.encode):
+            if self.stop.is_set():
+                return
+            paper = ranking.hits[picked.paper].paper
+            found = picked.sentence
+            citation = self._citation(paper, found.start, found.end, 1.0)
+            lead = " " if self.kept else ""
+            yield from self._keep(Sentence(found.text, Verdict.SUPPORTED, (citation,), lead))
+
+    def _write(self, model: Model, ranking: Ranking, history: Sequence[Turn]) -> Generator[Event, None, bool]:
+        """Let the model write, and check what it writes; returns whether it refused to answer."""
+        papers = [hit.paper for hit in ranking.hits]
+        verifier = self.engine.verifier(model)
+        self.verifier, self.waiting = verifier.name, Verification(verifier)
+        grounding = Grounder(self.engine.encode, verifier).open(papers, self.standalone)
+        asked = prompts.messages(
+            self.question if self.translated else self.standalone,  # answered in the language of the question
+            papers,
+            history=history,
+            context=model.context,
+            answer_tokens=model.answer_tokens,
+        )
+        markers, writing = Markers(len(papers), [paper.abstract for paper in papers]), Writing()
+        with stream(model, asked, stop=self.stop) as deltas:
+            for delta in deltas:
+                self.draft += delta
+                for piece in markers.feed(delta):
+                    yield from self._take(piece, writing, grounding, papers)
+            self.tokens = deltas.tokens_in, deltas.tokens_out
+        if not self.stop.is_set():
+            for piece in markers.finish():
+                yield from self._take(piece, writing, grounding, papers)
+            for written, cited in writing.finish():
+                yield from self._check(written, cited, grounding, papers)
+        yield from self._read(self.waiting, papers)
+        return markers.refused
+
+    def _take(
+        self, piece: Text | Cited | Reset, writing: Writing, grounding: Grounding, papers: Sequence[Paper]
+    ) -> Iterator[Event]:
+        if isinstance(piece, Reset):
+            writing.reset()
+            self.sentences.clear()
+            if self.waiting is not None:
+                self.waiting.clear()
+            self.numbers.clear()
+            yield Withdrawn()
+        elif isinstance(piece, Cited):
+            writing.cite(piece)
+        else:
+            self._mark_first_words()
+            yield Words(piece.text)
+            for written, cited in writing.feed(piece.text):
+                yield from self._check(written, cited, grounding, papers)
+
+    def _check(
+        self, written: Piece, cited: Sequence[int], grounding: Grounding, papers: Sequence[Paper]
+    ) -> Iterator[Event]:
+        if not any(char.isalnum() for char in written.text):
+            return  # a full stop behind a marker or a refusal
+        found, reading = grounding.begin(written.text, cited)
+        if reading is None and self._drops(found):
+            self.dropped += 1
+            return
+        if reading is not None and self.waiting is not None:
+            self.waiting.add(len(self.sentences), reading)
+        yield from self._keep(self._sentence(written.text, written.lead, found, papers, checking=reading is not None))
+
+    def _read(self, waiting: Verification, papers: Sequence[Paper]) -> Iterator[Event]:
+        """Let the verifier read what words alone could not settle; each sentence gets its final verdict."""
+        count = len(waiting)
+        for place, found in waiting.run(self.engine.settings.verify_seconds, self.stop):
+            before = self.sentences[place]
+            if before is None:
+                continue
+            shown = sum(one is not None for one in self.sentences[:place])
+            if self._drops(found):
+                self.dropped += 1
+                self.sentences[place] = None
+            else:
+                self.sentences[place] = self._sentence(before.text, before.lead, found, papers)
+            yield Rechecked(shown, self.sentences[place])
+        if waiting.problem:
+            self.verifier, self.verifier_reason = "located", waiting.problem
+            if self.engine.settings.verifier != "auto":
+                self.notices.append(f"sentences were checked by words alone: {waiting.problem}")
+        if waiting.unreached:
+            late = f"{waiting.unreached} of {count} sentences were not read in time"
+            self.notices.append(f"{late}: their verdict is from words alone (RAG_VERIFY_SECONDS)")
+
+    def _drops(self, found: Verified) -> bool:
+        return self.policy == "drop" and found.verdict in (Verdict.NOT_FOUND, Verdict.CONTRADICTED)
+
+    def _sentence(
+        self, text: str, lead: str, found: Verified, papers: Sequence[Paper], *, checking: bool = False
+    ) -> Sentence:
+        shown = () if found.verdict is Verdict.NOT_FOUND else found.spans
+        citations = tuple(self._citation(papers[one.paper], one.start, one.end, one.score) for one in shown)
+        return Sentence(text, found.verdict, citations, lead, found.note, checking)
+
+    def _keep(self, sentence: Sentence) -> Iterator[Event]:
+        self._mark_first_words()
+        self.sentences.append(sentence)
+        yield Checked(sentence)
+
+    def _citation(self, paper: Paper, start: int, end: int, score: float) -> Citation:
+        number = self.numbers.setdefault(paper.id, len(self.numbers) + 1)
+        return Citation(number, paper.id, start, end, paper.abstract[start:end], round(score, 4))
+
+    def _mark_first_words(self) -> None:
+        if not self.first_words_seconds:
+            self.first_words_seconds = time.monotonic() - self.started
+
+    def _finished(self) -> Done:
+        """The answer; without a sentence that was located somewhere it is a refusal."""
+        located = any(one.verdict in (Verdict.SUPPORTED, Verdict.PARTLY) for one in self.kept)
+        if not located and not self.stop.is_set():
+            return self._not_here()
+        if self.dropped:
+            self.notices.append(f"{self.dropped} sentence{'s' if self.dropped > 1 else ''} not in the sources left out")
+        return Done(self._answer(self._renumbered()))
+
+    @property
+    def kept(self) -> list[Sentence]:
+        """The sentences that are shown."""
+        return [one for one in self.sentences if one is not None]
+
+    def _renumbered(self) -> tuple[Sentence, ...]:
+        """Numbers count from 1 by first use, also where a final verdict took a citation away or brought one."""
+        used = dict.fromkeys(citation.paper_id for one in self.kept for citation in one.citations)
+        self.numbers = {paper_id: number for number, paper_id in enumerate(used, 1)}
+        return tuple(
+            replace(one, citations=tuple(replace(c, number=self.numbers[c.paper_id]) for c in one.citations))
+            for one in self.kept
+        )
+
+    def _not_here(self) -> Done:
+        nearest = "; the nearest papers are listed" if self.ranking and self.ranking.hits else ""
+        return self.refuse(
+            Reason.NOT_IN_ABSTRACTS,
+            f"These abstracts do not answer that{nearest}.",
+            "ask about what the listed papers say, or use their own terms",
+        )
+
+    def refuse(self, reason: Reason, message: str, hint: str = "") -> Done:
+        """The answer that says why there is none."""
+        self.numbers.clear()
+        return Done(self._answer((), Refusal(reason, message, hint)))
+
+    def _answer(self, sentences: tuple[Sentence, ...], refusal: Refusal | None = None) -> Answer:
+        found = self.ranking.sources if self.ranking else ()
+        numbered = [replace(source, number=self.numbers.get(source.paper.id)) for source in found]
+        return Answer(
+            question=self.question,
+            standalone=self.standalone,
+            sentences=sentences,
+            sources=tuple(sorted(numbered, key=lambda source: (source.number is None, source.number or 0))),
+            refusal=refusal,
+            model=self.model.name,
+            model_reason=self.model.reason,
+            verifier=self.verifier,
+            verifier_reason=self.verifier_reason,
+            policy=self.policy,
+            notices=tuple(self.notices),
+            timings=Timings(self.retrieval_seconds, self.first_words_seconds, time.monotonic() - self.started),
+            tokens_in=self.tokens[0],
+            tokens_out=self.tokens[1],
+            draft=self.draft,
+            stopped=self.stop.is_set(),
+        )
+
+
+def readable(question: str) -> str:
+    """Without halves of characters, as a terminal or a browser may send, which no encoder takes."""
+    return question.encode("utf-8", "replace").decode("utf-8")
