@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -98,6 +98,9 @@ class FaultyServer(ThreadingHTTPServer):
     "cut" (ends after the first word as if all were said), "html", "rubbish", "empty", "error" (told in mid-stream), or
     a status code. The last step stays for all later calls. `calls` keeps their bodies and headers, `hung_up` is set
     when a client leaves a call that hangs.
+
+    A call that asks for log-probabilities is no part of the script: `odds` makes them of the prompt (a dict by token),
+    or gives a status code, or "hang"; without it the reply is "Yes" and nothing of its odds. `asked` keeps the prompts.
     """
 
     daemon_threads = True
@@ -109,6 +112,8 @@ class FaultyServer(ThreadingHTTPServer):
         self.script: list[str | int] = ["words"]
         self.detail = "something went wrong"
         self.retry_after = ""
+        self.odds: Callable[[str], dict[str, float] | int | str] | None = None
+        self.asked: list[str] = []
         self.calls: list[tuple[dict[str, Any], dict[str, str]]] = []
         self.times: list[float] = []
         self.hung_up = threading.Event()
@@ -142,6 +147,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/api/show":
             facts = self.server.models.get(body["model"]) or self.server.models.get(f"{body['model']}:latest")
             return self._json(200, facts) if facts is not None else self._json(404, {"error": "model not found"})
+        if body.get("logprobs"):
+            return self._token(body)
         self.server.calls.append((body, {key.lower(): value for key, value in self.headers.items()}))
         self.server.times.append(time.monotonic())
         script = self.server.script
@@ -151,6 +158,26 @@ class _Handler(BaseHTTPRequestHandler):
                 step, {"error": {"message": self.server.detail}}, {"Retry-After": self.server.retry_after}
             )
         return getattr(self, f"_{step}")()
+
+    def _token(self, body: dict[str, Any]) -> None:
+        """One token, with its alternatives where the server tells them."""
+        prompt = body["messages"][-1]["content"]
+        self.server.asked.append(prompt)
+        told = self.server.odds(prompt) if self.server.odds else {}
+        if told == "hang":
+            return self._hang()
+        if isinstance(told, int):
+            return self._json(told, {"error": {"message": self.server.detail}})
+        assert isinstance(told, dict)
+        first = max(told, key=lambda token: told[token]) if told else "Yes"
+        top = [{"token": token, "logprob": logprob} for token, logprob in told.items()]
+        tokens = [{"token": first, "logprob": told[first], "top_logprobs": top}] if told else []
+        if self.path == "/api/chat":
+            return self._json(200, {**_ollama(first, done=True), **({"logprobs": tokens} if tokens else {})})
+        message = {"role": "assistant", "content": first}
+        choice = {"index": 0, "message": message, "finish_reason": "length"}
+        choice["logprobs"] = {"content": [{**token, "bytes": None} for token in tokens]} if tokens else None
+        return self._json(200, {**_openai(choices=[choice]), "object": "chat.completion"})
 
     def _words(self) -> None:
         self._begin()
