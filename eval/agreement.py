@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,9 @@ from pydantic import BaseModel, ValidationError
 
 from eval.intervals import SEED, Estimate
 from eval.judges import Judge
+from eval.runs import Run
 from eval.scoring import Judgement
+from rag.answer import Answer, Verdict
 from rag.errors import InputError
 from rag.papers import Paper
 
@@ -146,6 +149,38 @@ def table(results: Sequence[Agreement]) -> str:
             f"| {passed} | {item.seconds:.3f} |"
         )
     return "\n".join(lines)
+
+
+def verdict_table(runs: Sequence[Run], labelled: Sequence[Pair]) -> str:
+    """Markdown: for each run, precision and recall of the verdict *supported* on its sentences that people labelled.
+
+    A pair's `id` names its question. Precision is the share of sentences shown as supported that people call so, recall
+    the share of those written that people call supported which are shown so and cite something.
+    """
+    lines = ["| run | sentences labelled | shown as supported | precision | recall |", "|---|---|---|---|---|"]
+    for run in runs:
+        shown, true = [], []
+        for row in run.rows:
+            answer = row.answer or Answer("", "")
+            written = _squeezed(answer.draft)
+            seen = {
+                _squeezed(one.text) for one in answer.sentences if one.verdict is Verdict.SUPPORTED and one.citations
+            }
+            for pair in labelled:  # also those that were written and not shown
+                if pair.id == row.question.id and (claim := _squeezed(pair.claim)) in written:
+                    shown.append(claim in seen)
+                    true.append(pair.label == "supported")
+        said, labels = np.array(shown, dtype=bool), np.array(true, dtype=bool)
+        precision = _with_interval(lambda at: _share(labels[at], said[at]), len(said))  # noqa: B023
+        recall = _with_interval(lambda at: _share(said[at], labels[at]), len(said))  # noqa: B023
+        cells = [run.name, str(len(said)), str(int(said.sum())), precision.show(2), recall.show(2)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _squeezed(text: str) -> str:
+    """Letters and digits alone, citation marks aside: a draft still has its marks between the words."""
+    return "".join(re.findall(r"\w+", re.sub(r"\[[\d,;\s]+\]|<[^<>]*>", " ", text))).lower()
 
 
 def _share(of: NDArray[np.bool_], among: NDArray[np.bool_]) -> float | None:

@@ -41,7 +41,10 @@ def run(
     top_k: Annotated[int | None, typer.Option(min=1, help="Papers given to the writer.")] = None,
     corpus: Corpus = None,
     system: Annotated[
-        str, typer.Option(help="askabstracts, or llamaindex (its CitationQueryEngine).")
+        str,
+        typer.Option(
+            help="askabstracts, llamaindex (its CitationQueryEngine), or replay:RUN (the words of a run, checked anew)."
+        ),
     ] = "askabstracts",
     limit: Limit = None,
     half: Annotated[str, typer.Option(help="Only the questions of one half: tune or test.")] = "",
@@ -106,6 +109,18 @@ def judges(
                 )
     cache.close()
     typer.echo(dumps([asdict(item) for item in results], indent=1) if json else table(results))
+
+
+@app.command()
+def verdicts(
+    labels: Annotated[Path, typer.Argument(help="Sentences that people labelled, a line each, as for judges.")],
+    runs: Annotated[list[str], typer.Argument(help="Runs whose sentences they are: folders, or names.")],
+) -> None:
+    """How far the verdicts that a run's answers showed agree with people's."""
+    from eval.agreement import load_pairs, verdict_table
+
+    pairs = load_pairs(labels)
+    typer.echo(verdict_table([_run(name) for name in runs], pairs))
 
 
 @app.command()

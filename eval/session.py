@@ -12,12 +12,13 @@ from eval.dataset import FOLDER, QuestionSet, load
 from eval.judges import make_judge
 from eval.metrics import METRICS
 from eval.runner import SEED, Plan, Progress, run
-from eval.runs import OVERALL, Run
-from eval.systems import SAMPLE, OurSystem, System, ingest
+from eval.runs import OVERALL, Run, find
+from eval.runs import load as load_run
+from eval.systems import SAMPLE, OurSystem, System, home, ingest
 from rag.errors import InputError, SettingsError
 from rag.settings import Settings
 
-SYSTEMS = ("askabstracts", "llamaindex")
+SYSTEMS = ("askabstracts", "llamaindex", "replay:RUN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,10 @@ def open_system(name: str, settings: Settings) -> System:
         from eval.peers import CitationEngine
 
         return CitationEngine(settings)
+    if name.startswith("replay:"):
+        from eval.replay import Replay
+
+        return Replay(load_run(find(home(settings), name.removeprefix("replay:"))), settings)
     raise SettingsError(f"there is no system {name}", hint=f"one of {', '.join(SYSTEMS)}")
 
 

@@ -52,12 +52,11 @@ class System(Protocol):
 class OurSystem:
     """`rag.engine` with these settings."""
 
-    name = "askabstracts"
-
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, engine: Engine | None = None) -> None:
         from rag.engine import Engine
 
-        self._engine: Engine = Engine.open(settings)
+        self.name = "askabstracts"
+        self._engine: Engine = engine or Engine.open(settings)
         model = self._engine.model
         self.model, self.model_reason = model.name, model.reason
         self.encode = self._engine.encode

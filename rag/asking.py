@@ -44,6 +44,7 @@ class Asking:
     model: Model = field(default_factory=lambda: Model(EXTRACTIVE))
     notices: list[str] = field(default_factory=list)
     sentences: list[Sentence | None] = field(default_factory=list)  # None: taken away by its final verdict
+    borne: set[int] = field(default_factory=set)  # places of sentences that an answer may rest on
     numbers: dict[str, int] = field(default_factory=dict)  # paper id → citation number
     draft: str = ""
     verifier: str = "located"
@@ -114,6 +115,7 @@ class Asking:
             found = picked.sentence
             citation = self._citation(paper, found.start, found.end, 1.0)
             lead = " " if self.kept else ""
+            self.borne.add(len(self.sentences))
             yield from self._keep(Sentence(found.text, Verdict.SUPPORTED, (citation,), lead))
 
     def _write(self, model: Model, ranking: Ranking, history: Sequence[Turn]) -> Generator[Event, None, bool]:
@@ -122,6 +124,7 @@ class Asking:
         verifier = self.engine.verifier(model)
         self.verifier, self.waiting = verifier.name, Verification(verifier)
         grounding = Grounder(self.engine.encode, verifier).open(papers, self.standalone)
+        grounding.warm()
         asked = prompts.messages(
             self.question if self.translated else self.standalone,  # answered in the language of the question
             papers,
@@ -150,6 +153,7 @@ class Asking:
         if isinstance(piece, Reset):
             writing.reset()
             self.sentences.clear()
+            self.borne.clear()
             if self.waiting is not None:
                 self.waiting.clear()
             self.numbers.clear()
@@ -173,7 +177,8 @@ class Asking:
             return
         if reading is not None and self.waiting is not None:
             self.waiting.add(len(self.sentences), reading)
-        yield from self._keep(self._sentence(written.text, written.lead, found, papers, checking=reading is not None))
+        place, checking = len(self.sentences), reading is not None
+        yield from self._keep(self._sentence(place, written.text, written.lead, found, papers, checking=checking))
 
     def _read(self, waiting: Verification, papers: Sequence[Paper]) -> Iterator[Event]:
         """Let the verifier read what words alone could not settle; each sentence gets its final verdict."""
@@ -187,7 +192,7 @@ class Asking:
                 self.dropped += 1
                 self.sentences[place] = None
             else:
-                self.sentences[place] = self._sentence(before.text, before.lead, found, papers)
+                self.sentences[place] = self._sentence(place, before.text, before.lead, found, papers)
             yield Rechecked(shown, self.sentences[place])
         if waiting.problem:
             self.verifier, self.verifier_reason = "located", waiting.problem
@@ -201,8 +206,12 @@ class Asking:
         return self.policy == "drop" and found.verdict in (Verdict.NOT_FOUND, Verdict.CONTRADICTED)
 
     def _sentence(
-        self, text: str, lead: str, found: Verified, papers: Sequence[Paper], *, checking: bool = False
+        self, place: int, text: str, lead: str, found: Verified, papers: Sequence[Paper], *, checking: bool = False
     ) -> Sentence:
+        if found.bears:
+            self.borne.add(place)
+        else:
+            self.borne.discard(place)
         shown = () if found.verdict is Verdict.NOT_FOUND else found.spans
         citations = tuple(self._citation(papers[one.paper], one.start, one.end, one.score) for one in shown)
         return Sentence(text, found.verdict, citations, lead, found.note, checking)
@@ -221,9 +230,9 @@ class Asking:
             self.first_words_seconds = time.monotonic() - self.started
 
     def _finished(self) -> Done:
-        """The answer; without a sentence that was located somewhere it is a refusal."""
-        located = any(one.verdict in (Verdict.SUPPORTED, Verdict.PARTLY) for one in self.kept)
-        if not located and not self.stop.is_set():
+        """The answer; without a sentence that is borne out, or in part with nothing made up in it, it is a refusal."""
+        borne = any(one is not None and place in self.borne for place, one in enumerate(self.sentences))
+        if not borne and not self.stop.is_set():
             return self._not_here()
         if self.dropped:
             self.notices.append(f"{self.dropped} sentence{'s' if self.dropped > 1 else ''} not in the sources left out")

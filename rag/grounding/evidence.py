@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -62,6 +64,8 @@ class Evidence:
         self.papers = tuple(papers)
         self.encode = encode
         self._cosines: dict[str, Vectors] = {}
+        self._vectors: Vectors | None = None
+        self._encoding = threading.Lock()
         self.contexts = tuple(_context(paper.title, plain(paper.abstract).text) for paper in papers)
         self.names = frozenset().union(*(context.names for context in self.contexts))
         self.passages = tuple(
@@ -70,11 +74,23 @@ class Evidence:
             for passage in _passages(index, paper, context.names)
         )
 
-    @cached_property
+    @property
     def vectors(self) -> Vectors | None:
         if self.encode is None or not self.passages:
             return None
-        return self.encode([passage.text for passage in self.passages])
+        with self._encoding:
+            if self._vectors is None:
+                self._vectors = self.encode([passage.text for passage in self.passages])
+            return self._vectors
+
+    def warm(self) -> None:
+        """Take the passages apart and encode them on another thread, while a model is still thinking of its answer."""
+
+        def work() -> None:
+            with contextlib.suppress(Exception):  # it comes again where the vectors are needed
+                _ = self.vectors, [passage.analysis for passage in self.passages]
+
+        threading.Thread(target=work, name="warm evidence", daemon=True).start()
 
     @cached_property
     def stems(self) -> frozenset[str]:

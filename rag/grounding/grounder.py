@@ -49,6 +49,10 @@ class Grounding:
         self._evidence = evidence
         self._verifier = verifier
 
+    def warm(self) -> None:
+        """Prepare the evidence on another thread, so that the first sentence need not wait for it."""
+        self._evidence.warm()
+
     def check(self, sentence: str, cited: Sequence[int] = ()) -> Checked:
         """The verdict on one sentence, read by the verifier where it reads; `cited` (positions) only breaks ties."""
         checked, reading = self.begin(sentence, cited)

@@ -43,6 +43,11 @@ class Checked:
     vetoed: bool = False
     quoted: bool = False
 
+    @property
+    def bears(self) -> bool:
+        """Whether an answer may rest on this sentence: borne out, or in part and without a wrong figure or name."""
+        return self.verdict is Verdict.SUPPORTED or (self.verdict is Verdict.PARTLY and not self.vetoed)
+
 
 def judge(claim: Analysis, located: Located, score: float) -> Checked:
     """The verdict on a claim and a window it was located in, without spans; `score` is its probability of support."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,9 +13,10 @@ from standin import Standin
 
 from rag.answer import Answer, Citation, Reason, Sentence, Source, Verdict
 from rag.errors import ModelUnavailable, StoreLocked
-from rag.events import Checked, Done, Event, Retrieved, Rewritten, Withdrawn, Words
+from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Withdrawn, Words
 from rag.papers import Paper
 from ui.live import Options, Snapshot, answer_live
+from ui.sentences import sentence_blocks
 
 PAPER = Paper("Bees dance. Wasps do not.", "Bees", id="p1")
 OTHER = Paper("Ants walk.", "Ants", id="p2")
@@ -137,3 +139,23 @@ def test_the_standin_keeps_the_engines_promises() -> None:
     for citation in seen[-1].answer.citations:
         paper = next(source.paper for source in seen[-1].answer.sources if source.paper.id == citation.paper_id)
         assert paper.abstract[citation.start : citation.end] == citation.quote
+
+
+def test_a_final_verdict_takes_the_place_of_the_one_by_words() -> None:
+    open_one = replace(FIRST, verdict=Verdict.NOT_FOUND, citations=(), checking=True)
+    other = Sentence("Ants fly.", Verdict.NOT_FOUND, checking=True)
+    heard = (FOUND, Checked(open_one), Checked(other), 0.2, Rechecked(0, FIRST), 0.2, Rechecked(1, None), 0.2)
+    seen = shots(Played(*heard, Done(Answer("q", "q", (FIRST,)))))
+    notes = [shot.note for shot in seen]
+    assert any("again for 2 sentences" in note for note in notes)
+    assert any("again for 1 sentence " in f"{note} " for note in notes)
+    states = [shot.answer.sentences for shot in seen]
+    assert states.index((open_one, other)) < states.index((FIRST, other)) < states.index((FIRST,))
+
+
+def test_a_sentence_that_is_being_checked_bears_a_sign() -> None:
+    sentence = Sentence("Ants fly.", Verdict.NOT_FOUND, checking=True)
+    html = sentence_blocks((sentence,))
+    assert "checking" in html
+    assert "not found" not in html
+    assert "not found" in sentence_blocks((replace(sentence, checking=False),))
