@@ -79,10 +79,13 @@ class Grounding:
         return checked, self.reading(claim, checked)
 
     def reading(self, claim: str, checked: Checked) -> Reading | None:
-        """What to ask of a claim that was located as `checked`: the passage around its spans, else what is nearest."""
+        """What to ask of a claim that was located as `checked`: the passage around its spans, else what is nearest.
+
+        What was located in part has the rest elsewhere, if anywhere: there, too, the nearest sentences are read.
+        """
         if not self._evidence.passages:
             return None
-        if checked.verdict is Verdict.NOT_FOUND or not checked.spans:
+        if checked.verdict is not Verdict.SUPPORTED or not checked.spans:
             passage, nearest = passage_nearest(claim, self._evidence)
             return Reading(
                 claim, passage, checked, checked.spans or self._spans(nearest, 0.0), nearest.alignment.coverage
