@@ -1,0 +1,162 @@
+"""The way to Chroma: a folder beside the catalogue, a server, or Chroma Cloud; and what goes wrong there, in a line."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import SplitResult, urlsplit
+
+from rag.errors import RagError, ServerUnavailable, StoreDamaged
+
+if TYPE_CHECKING:
+    from chromadb.api.client import Client
+
+    from rag.settings import Settings
+
+CLOUD_MOST: Final = 300
+"""Records that Chroma Cloud takes or gives in one call."""
+
+_CLOUD: Final = "trychroma.com"
+_CONNECT_SECONDS: Final = 5.0
+_SHOWN: Final = 200
+_SERVER_HINT = "is it running? `chroma run --host 127.0.0.1 --port 8000 --path DIR` starts one; RAG_CHROMA_URL names it"
+
+
+def where(settings: Settings) -> str:
+    """The server's address without a password in it, or the folder."""
+    if not settings.chroma_url:
+        return str(settings.chroma_path)
+    return re.sub(r"//[^/@]*@", "//", settings.chroma_url)
+
+
+def is_cloud(settings: Settings) -> bool:
+    host = _address(settings).hostname if settings.chroma_url else None
+    return host is not None and (host == _CLOUD or host.endswith(f".{_CLOUD}"))
+
+
+def open_client(settings: Settings) -> Client:
+    """A client of the folder or the server that the settings name; no call of it waits for ever."""
+    import chromadb
+    from chromadb.config import Settings as ChromaSettings
+
+    logging.getLogger("chromadb").setLevel(logging.ERROR)
+    place = {"tenant": settings.chroma_tenant, "database": settings.chroma_database}
+    if not settings.chroma_url:
+        settings.chroma_path.mkdir(parents=True, exist_ok=True)
+        local = chromadb.PersistentClient(
+            _spelling(settings.chroma_path), settings=ChromaSettings(anonymized_telemetry=False), **place
+        )
+        return cast("Client", local)
+    address = _address(settings)
+    secure = address.scheme == "https"
+    port = address.port or (443 if secure else 8000)
+    token = settings.chroma_token.get_secret_value()
+
+    def connect() -> Client:
+        client = chromadb.HttpClient(
+            host=f"{address.scheme}://{address.netloc.removesuffix(f':{port}')}:{port}{address.path.rstrip('/')}",
+            port=port,
+            ssl=secure,
+            headers={"Authorization": f"Bearer {token}", "X-Chroma-Token": token} if token else None,
+            settings=ChromaSettings(anonymized_telemetry=False),
+            **place,
+        )
+        return cast("Client", client)
+
+    import httpx
+
+    client = _within(settings.chroma_seconds, connect)
+    session: httpx.Client = client._server._session  # type: ignore[attr-defined]  # made without any time-out
+    session.timeout = httpx.Timeout(settings.chroma_seconds, connect=_CONNECT_SECONDS)
+    return client
+
+
+def readable(error: BaseException, settings: Settings) -> RagError:
+    """What Chroma or the way to it raised, as one of our errors."""
+    said = _said(error)
+    place = where(settings)
+    if not settings.chroma_url:
+        return StoreDamaged(
+            f"the collection in {place} cannot be used: {said}",
+            hint="rag rebuild makes it anew from the catalogue; the damaged folder is kept",
+        )
+    kinds = {type(cause).__name__ for cause in _causes(error)}
+    if kinds & {"ReadTimeout", "WriteTimeout", "PoolTimeout", "TimeoutError"}:
+        return ServerUnavailable(
+            f"the Chroma server at {place} did not answer within {settings.chroma_seconds:g} s",
+            hint="RAG_CHROMA_SECONDS sets how long to wait; the server's log says what it is doing",
+        )
+    if "CERTIFICATE_VERIFY_FAILED" in said:
+        return ServerUnavailable(
+            f"the certificate of the Chroma server at {place} is not trusted",
+            hint="SSL_CERT_FILE names the file of an authority of your own",
+        )
+    if kinds & {"ChromaAuthError", "AuthorizationError"} or re.search(
+        r"\b(401|403)\b|unauthorized|forbidden|permission denied", said, re.IGNORECASE
+    ):
+        return ServerUnavailable(
+            f"the Chroma server at {place} refused the access: {said}", hint="set RAG_CHROMA_TOKEN"
+        )
+    if re.search(r"tenant|database", said, re.IGNORECASE) and "connect" not in said:
+        return ServerUnavailable(
+            f"the Chroma server at {place} has no database {settings.chroma_database} of tenant "
+            f"{settings.chroma_tenant}: {said}",
+            hint="RAG_CHROMA_TENANT and RAG_CHROMA_DATABASE name those that it has",
+        )
+    if re.search(r"<!doctype|<html", str(error), re.IGNORECASE) or "JSONDecodeError" in kinds:
+        return ServerUnavailable(f"what answers at {place} is no Chroma server", hint="check RAG_CHROMA_URL")
+    return ServerUnavailable(f"the Chroma server at {place} failed: {said}", hint=_SERVER_HINT)
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether it is a failure and no interruption; a panic of Chroma's Rust core is no Exception to Python."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _within(seconds: float, connect: Any) -> Client:
+    """What `connect` returns, if it does in time: Chroma's first calls to a server have no time-out of their own."""
+    outcome: list[Client | BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(connect())
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=run, name="chroma-connect", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not outcome:
+        raise TimeoutError("no answer")
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
+
+
+def _address(settings: Settings) -> SplitResult:
+    return urlsplit(settings.chroma_url if "://" in settings.chroma_url else f"http://{settings.chroma_url}")
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    found: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in found:
+        found.append(current)
+        current = current.__cause__ or current.__context__
+    return found
+
+
+def _said(error: BaseException) -> str:
+    text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]+>", " ", str(error), flags=re.DOTALL | re.IGNORECASE)
+    text = " ".join(text.split()) or type(error).__name__
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _spelling(folder: Path) -> str:
+    """The folder, spelt as nobody else does: all clients of one spelling share one cached index in this process, and
+    none would see what other processes wrote as long as another is open."""
+    return str(folder) + "".join("/." if bit == "1" else "/" for bit in f"{secrets.randbits(48):b}")
