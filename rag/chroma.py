@@ -62,7 +62,11 @@ def open_client(settings: Settings) -> Client:
             port=port,
             ssl=secure,
             headers={"Authorization": f"Bearer {token}", "X-Chroma-Token": token} if token else None,
-            settings=ChromaSettings(anonymized_telemetry=False),
+            settings=ChromaSettings(
+                anonymized_telemetry=False,
+                # Chroma Cloud's keys know the tenant and, where they are for one only, the database
+                chroma_overwrite_singleton_tenant_database_access_from_auth=is_cloud(settings),
+            ),
             **place,
         )
         return cast("Client", client)
@@ -77,14 +81,15 @@ def open_client(settings: Settings) -> Client:
 
 def readable(error: BaseException, settings: Settings) -> RagError:
     """What Chroma or the way to it raised, as one of our errors."""
-    said = _said(error)
     place = where(settings)
     if not settings.chroma_url:
         return StoreDamaged(
-            f"the collection in {place} cannot be used: {said}",
+            f"the collection in {place} cannot be used: {_said(error)}",
             hint="rag rebuild makes it anew from the catalogue; the damaged folder is kept",
         )
-    kinds = {type(cause).__name__ for cause in _causes(error)}
+    chain = _causes(error)
+    kinds = {type(cause).__name__ for cause in chain}
+    said = _said(chain[-1] if "ConnectError" in kinds else error)
     if kinds & {"ReadTimeout", "WriteTimeout", "PoolTimeout", "TimeoutError"}:
         return ServerUnavailable(
             f"the Chroma server at {place} did not answer within {settings.chroma_seconds:g} s",
@@ -92,24 +97,28 @@ def readable(error: BaseException, settings: Settings) -> RagError:
         )
     if "CERTIFICATE_VERIFY_FAILED" in said:
         return ServerUnavailable(
-            f"the certificate of the Chroma server at {place} is not trusted",
+            f"the certificate of the Chroma server at {place} is not trusted ({said})",
             hint="SSL_CERT_FILE names the file of an authority of your own",
         )
-    if kinds & {"ChromaAuthError", "AuthorizationError"} or re.search(
-        r"\b(401|403)\b|unauthorized|forbidden|permission denied", said, re.IGNORECASE
-    ):
+    if "ConnectError" in kinds:
+        return ServerUnavailable(f"no Chroma server answers at {place} ({said})", hint=_SERVER_HINT)
+    code = next((cause.response.status_code for cause in chain if hasattr(cause, "response")), 0)
+    if code in (401, 403) or kinds & {"ChromaAuthError", "AuthorizationError"}:
         return ServerUnavailable(
-            f"the Chroma server at {place} refused the access: {said}", hint="set RAG_CHROMA_TOKEN"
-        )
-    if re.search(r"tenant|database", said, re.IGNORECASE) and "connect" not in said:
-        return ServerUnavailable(
-            f"the Chroma server at {place} has no database {settings.chroma_database} of tenant "
-            f"{settings.chroma_tenant}: {said}",
-            hint="RAG_CHROMA_TENANT and RAG_CHROMA_DATABASE name those that it has",
+            f"the Chroma server at {place} refused the access ({said})", hint="RAG_CHROMA_TOKEN holds its token"
         )
     if re.search(r"<!doctype|<html", str(error), re.IGNORECASE) or "JSONDecodeError" in kinds:
-        return ServerUnavailable(f"what answers at {place} is no Chroma server", hint="check RAG_CHROMA_URL")
-    return ServerUnavailable(f"the Chroma server at {place} failed: {said}", hint=_SERVER_HINT)
+        return ServerUnavailable(
+            f"what answers at {place} is no Chroma server", hint="RAG_CHROMA_URL names it, e.g. http://127.0.0.1:8000"
+        )
+    if "NotFoundError" in kinds and re.search(r"tenant|database", said, re.IGNORECASE):
+        return ServerUnavailable(
+            f"the Chroma server at {place} has no database {settings.chroma_database} of tenant "
+            f"{settings.chroma_tenant} ({said})",
+            hint="RAG_CHROMA_TENANT and RAG_CHROMA_DATABASE name those that it has",
+        )
+    what = f"failed with {code}" if code else "failed"
+    return ServerUnavailable(f"the Chroma server at {place} {what}: {said}", hint="its log says more; then try again")
 
 
 def is_failure(error: BaseException) -> bool:

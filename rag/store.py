@@ -49,6 +49,11 @@ class Health:
     integrity: str = "ok"
 
     @property
+    def catalogue_is_lost(self) -> bool:
+        """There is nothing in it, and something in the collection."""
+        return bool(self.chunks) and not (self.papers or self.pending)
+
+    @property
     def clean(self) -> bool:
         return not (self.pending or self.missing or self.orphans) and self.integrity == "ok"
 
@@ -221,9 +226,19 @@ class Store:
         )
 
     def repair(self, progress: Progress | None = None) -> Health:
-        """Index what is missing, delete what belongs to nothing; returns what was found wrong."""
+        """Index what is missing, delete what belongs to nothing; returns what was found wrong.
+
+        Raises StoreError where the catalogue has no papers and the collection does: then it is the catalogue that was
+        lost, or is another machine's.
+        """
         with self.writing():
             health = self.check()
+            if health.catalogue_is_lost:
+                raise StoreError(
+                    f"the catalogue in {self.settings.data} is empty, and the collection in {self.collection.where} "
+                    f"holds {health.chunks:,} passages; they were left as they are",
+                    hint="rag rebuild --catalogue makes the catalogue from them",
+                )
             with self.catalogue.transaction():
                 for paper in list(self.catalogue.papers(health.missing)):
                     self.catalogue.index_again(paper)

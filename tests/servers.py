@@ -69,7 +69,7 @@ def ollama(local_model: str) -> Iterator[str]:
     process = subprocess.Popen([*command, "--models", OLLAMA_MODEL], stdout=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
-        _wait_for(f"{url}/api/version")
+        wait_for(f"{url}/api/version")
         yield url
     finally:
         process.terminate()
@@ -287,7 +287,7 @@ def _openai(**fields: Any) -> dict[str, Any]:
     return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", **fields}
 
 
-def _wait_for(url: str, seconds: float = 20) -> None:
+def wait_for(url: str, seconds: float = 20) -> None:
     deadline = time.monotonic() + seconds
     while True:
         try:
