@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rag.disk import obstacle
 from rag.errors import StoreDamaged, StoreError, StoreMismatch
 from rag.markup import plain_text
 from rag.papers import Paper, normal_text
@@ -409,13 +410,16 @@ class Catalogue:
 
 def readable(error: Exception, path: Path) -> StoreError:
     """What SQLite or the file system raised, as one of our errors."""
-    if isinstance(error, (OSError, sqlite3.OperationalError)) and "malformed" not in str(error):
-        return StoreError(
-            f"the data folder {path.parent} cannot be used: {error}",
-            hint="RAG_DATA names another folder; it must be writable and not full",
-        )
+    said = str(error)
+    if "malformed" not in said:
+        if found := obstacle(said, path):
+            return found
+        if isinstance(error, (OSError, sqlite3.OperationalError)):
+            return StoreError(
+                f"the data folder {path.parent} cannot be used: {said}", hint="RAG_DATA names another folder"
+            )
     return StoreDamaged(
-        f"the catalogue {path} is damaged: {error}",
+        f"the catalogue {path} is damaged: {said}",
         hint="rag rebuild --catalogue makes it anew from the collection; the damaged file is kept",
     )
 

@@ -6,16 +6,20 @@ import logging
 import re
 import secrets
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 from urllib.parse import SplitResult, urlsplit
 
+from rag.disk import obstacle
 from rag.errors import RagError, ServerUnavailable, StoreDamaged
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
 
     from rag.settings import Settings
+
+Made = TypeVar("Made")
 
 CLOUD_MOST: Final = 300
 """Records that Chroma Cloud takes or gives in one call."""
@@ -47,10 +51,14 @@ def open_client(settings: Settings) -> Client:
     place = {"tenant": settings.chroma_tenant, "database": settings.chroma_database}
     if not settings.chroma_url:
         settings.chroma_path.mkdir(parents=True, exist_ok=True)
-        local = chromadb.PersistentClient(
-            _spelling(settings.chroma_path), settings=ChromaSettings(anonymized_telemetry=False), **place
-        )
-        return cast("Client", local)
+
+        def open_folder() -> Client:
+            local = chromadb.PersistentClient(
+                _spelling(settings.chroma_path), settings=ChromaSettings(anonymized_telemetry=False), **place
+            )
+            return cast("Client", local)
+
+        return within(write_seconds(settings), open_folder, undo=lambda late: late.close())
     address = _address(settings)
     secure = address.scheme == "https"
     port = address.port or (443 if secure else 8000)
@@ -73,7 +81,7 @@ def open_client(settings: Settings) -> Client:
 
     import httpx
 
-    client = _within(settings.chroma_seconds, connect)
+    client = within(settings.chroma_seconds, connect, undo=lambda late: late.close())
     session: httpx.Client = client._server._session  # type: ignore[attr-defined]  # made without any time-out
     session.timeout = httpx.Timeout(settings.chroma_seconds, connect=_CONNECT_SECONDS)
     return client
@@ -83,8 +91,9 @@ def readable(error: BaseException, settings: Settings) -> RagError:
     """What Chroma or the way to it raised, as one of our errors."""
     place = where(settings)
     if not settings.chroma_url:
-        return StoreDamaged(
-            f"the collection in {place} cannot be used: {_said(error)}",
+        said = "the file is locked" if isinstance(error, TimeoutError) else _said(error)
+        return obstacle(said, settings.chroma_path) or StoreDamaged(
+            f"the collection in {place} cannot be used: {said}",
             hint="rag rebuild makes it anew from the catalogue; the damaged folder is kept",
         )
     chain = _causes(error)
@@ -121,28 +130,48 @@ def readable(error: BaseException, settings: Settings) -> RagError:
     return ServerUnavailable(f"the Chroma server at {place} {what}: {said}", hint="its log says more; then try again")
 
 
+def write_seconds(settings: Settings) -> float:
+    """How long an embedded collection may take to be opened or written before it counts as locked by others."""
+    return max(settings.lock_seconds, 1.0)
+
+
 def is_failure(error: BaseException) -> bool:
     """Whether it is a failure and no interruption; a panic of Chroma's Rust core is no Exception to Python."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
-def _within(seconds: float, connect: Any) -> Client:
-    """What `connect` returns, if it does in time: Chroma's first calls to a server have no time-out of their own."""
-    outcome: list[Client | BaseException] = []
+def within(seconds: float, call: Callable[[], Made], *, undo: Callable[[Made], object] | None = None) -> Made:
+    """What `call` returns; raises TimeoutError when that takes too long, and gives its late result to `undo`.
+
+    Chroma's first calls to a server have no time-out of their own, and its embedded writes wait for hours where
+    another program keeps the file locked.
+    """
+    outcome: list[Made] = []
+    failure: list[BaseException] = []
+    state = threading.Lock()
+    given_up = False
 
     def run() -> None:
         try:
-            outcome.append(connect())
+            made = call()
         except BaseException as error:
-            outcome.append(error)
+            failure.append(error)
+            return
+        with state:
+            outcome.append(made)
+            late = given_up
+        if late and undo:
+            undo(made)
 
-    thread = threading.Thread(target=run, name="chroma-connect", daemon=True)
+    thread = threading.Thread(target=run, name="chroma-call", daemon=True)
     thread.start()
     thread.join(seconds)
-    if not outcome:
-        raise TimeoutError("no answer")
-    if isinstance(outcome[0], BaseException):
-        raise outcome[0]
+    with state:
+        given_up = not outcome
+    if failure:
+        raise failure[0]
+    if given_up:
+        raise TimeoutError(f"no answer within {seconds:g} s")
     return outcome[0]
 
 

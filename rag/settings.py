@@ -124,6 +124,11 @@ def load_settings(**overrides: Any) -> Settings:
             for item in error.errors()
         ]
         raise SettingsError("; ".join(lines), hint="rag config shows every setting and where it comes from") from None
+    except OSError as error:
+        raise SettingsError(
+            f"the settings files of this folder cannot be read: {error}",
+            hint="start in another folder, or get the right to read .env and rag.toml here",
+        ) from error
     except ValueError as error:  # a rag.toml that is no TOML
         raise SettingsError(f"rag.toml cannot be read: {error}") from error
 

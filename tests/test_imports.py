@@ -17,7 +17,7 @@ FILES = sorted((ROOT / "rag").rglob("*.py"))
 LEVELS = [
     {"rag", "rag.errors", "rag.language", "rag.names"},
     {"rag.settings", "rag.papers", "rag.markup", "rag.quantities", "rag.minilm"},
-    {"rag.text", "rag.identity"},
+    {"rag.text", "rag.identity", "rag.disk"},
     {"rag.readers", "rag.embedding", "rag.chunks", "rag.catalogue", "rag.chroma"},
     {"rag.metadata"},
     {"rag.collection", "rag.sync"},
