@@ -7,6 +7,7 @@ connections and does to a call whatever its script says.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -95,15 +96,16 @@ class FaultyServer(ThreadingHTTPServer):
     """Has `models` (Ollama's names) and streams `words`; `script` holds what happens to each chat call in turn.
 
     "words" answers; "hang", "pause" (hangs after the first word), "reset", "break" (reset after the first word),
-    "cut" (ends after the first word as if all were said), "html", "rubbish", "empty", "error" (told in mid-stream), or
+    "cut" (ends after the first word as if all were said), "html", "rubbish", "garble" (rubbish after the first word),
+    "empty", "error" (told in mid-stream), "blanks" (words without a letter, for ever), "endless" (words for ever), or
     a status code. The last step stays for all later calls. `calls` keeps their bodies and headers, `hung_up` is set
     when a client leaves a call that hangs.
     """
 
     daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.models: dict[str, dict[str, Any]] = {"small:latest": {"capabilities": ["completion"]}}
         self.words = ["One ", "two ", "three."]
         self.script: list[str | int] = ["words"]
@@ -205,6 +207,27 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _rubbish(self) -> None:
         self._send(200, b"\x00\xff{{{ not json\n\n", "application/octet-stream")
+
+    def _garble(self) -> None:
+        self._begin()
+        self._say(self.server.words[0])
+        self._chunk("data: {{{ \x00 not json\n\n")
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _blanks(self) -> None:
+        self._repeat("")
+
+    def _endless(self) -> None:
+        self._repeat("and so on " * 100)
+
+    def _repeat(self, word: str) -> None:
+        self._begin()
+        with contextlib.suppress(OSError):
+            while not self.server.closing.is_set():
+                self._say(word)
+                time.sleep(0 if word else 0.01)
+        self.server.hung_up.set()
+        self.close_connection = True
 
     def _empty(self) -> None:
         self._send(200, b"", "application/x-ndjson")
