@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import secrets
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +26,18 @@ Made = TypeVar("Made")
 CLOUD_MOST: Final = 300
 """Records that Chroma Cloud takes or gives in one call."""
 
+_LOCKED: Final = 75
+_PROBE: Final = f"""
+import sqlite3, sys
+try:
+    db = sqlite3.connect(sys.argv[1], timeout=float(sys.argv[2]), isolation_level=None)
+    db.execute("BEGIN IMMEDIATE")
+    db.execute("ROLLBACK")
+except sqlite3.OperationalError as error:
+    sys.exit({_LOCKED} if "locked" in str(error) else 0)  # Chroma tells what else there is
+except sqlite3.Error:
+    pass
+"""
 _CLOUD: Final = "trychroma.com"
 _CONNECT_SECONDS: Final = 5.0
 _SHOWN: Final = 200
@@ -51,14 +65,11 @@ def open_client(settings: Settings) -> Client:
     place = {"tenant": settings.chroma_tenant, "database": settings.chroma_database}
     if not settings.chroma_url:
         settings.chroma_path.mkdir(parents=True, exist_ok=True)
-
-        def open_folder() -> Client:
-            local = chromadb.PersistentClient(
-                _spelling(settings.chroma_path), settings=ChromaSettings(anonymized_telemetry=False), **place
-            )
-            return cast("Client", local)
-
-        return within(write_seconds(settings), open_folder, undo=lambda late: late.close())
+        check_lock(settings)
+        local = chromadb.PersistentClient(
+            _spelling(settings.chroma_path), settings=ChromaSettings(anonymized_telemetry=False), **place
+        )
+        return cast("Client", local)
     address = _address(settings)
     secure = address.scheme == "https"
     port = address.port or (443 if secure else 8000)
@@ -81,7 +92,7 @@ def open_client(settings: Settings) -> Client:
 
     import httpx
 
-    client = within(settings.chroma_seconds, connect, undo=lambda late: late.close())
+    client = _within(settings.chroma_seconds, connect, undo=lambda late: late.close())
     session: httpx.Client = client._server._session  # type: ignore[attr-defined]  # made without any time-out
     session.timeout = httpx.Timeout(settings.chroma_seconds, connect=_CONNECT_SECONDS)
     return client
@@ -91,7 +102,7 @@ def readable(error: BaseException, settings: Settings) -> RagError:
     """What Chroma or the way to it raised, as one of our errors."""
     place = where(settings)
     if not settings.chroma_url:
-        said = "the file is locked" if isinstance(error, TimeoutError) else _said(error)
+        said = _said(error)
         return obstacle(said, settings.chroma_path) or StoreDamaged(
             f"the collection in {place} cannot be used: {said}",
             hint="rag rebuild makes it anew from the catalogue; the damaged folder is kept",
@@ -130,9 +141,20 @@ def readable(error: BaseException, settings: Settings) -> RagError:
     return ServerUnavailable(f"the Chroma server at {place} {what}: {said}", hint="its log says more; then try again")
 
 
-def write_seconds(settings: Settings) -> float:
-    """How long an embedded collection may take to be opened or written before it counts as locked by others."""
-    return max(settings.lock_seconds, 1.0)
+def check_lock(settings: Settings) -> None:
+    """Raise StoreLocked where another program keeps the folder's file locked for longer than a writer waits.
+
+    Chroma itself would wait for hours, and hold up every thread meanwhile. Another process looks, because closing the
+    file in this one would let go of Chroma's own locks.
+    """
+    file = settings.chroma_path / "chroma.sqlite3"
+    if settings.chroma_url or not file.is_file():
+        return
+    command = [sys.executable, "-I", "-S", "-c", _PROBE, str(file), str(settings.lock_seconds)]
+    if subprocess.run(command, capture_output=True, check=False).returncode == _LOCKED:
+        found = obstacle("the database is locked", file)
+        assert found
+        raise found
 
 
 def is_failure(error: BaseException) -> bool:
@@ -140,11 +162,10 @@ def is_failure(error: BaseException) -> bool:
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
-def within(seconds: float, call: Callable[[], Made], *, undo: Callable[[Made], object] | None = None) -> Made:
+def _within(seconds: float, call: Callable[[], Made], *, undo: Callable[[Made], object]) -> Made:
     """What `call` returns; raises TimeoutError when that takes too long, and gives its late result to `undo`.
 
-    Chroma's first calls to a server have no time-out of their own, and its embedded writes wait for hours where
-    another program keeps the file locked.
+    Chroma's first calls to a server have no time-out of their own.
     """
     outcome: list[Made] = []
     failure: list[BaseException] = []
@@ -160,7 +181,7 @@ def within(seconds: float, call: Callable[[], Made], *, undo: Callable[[Made], o
         with state:
             outcome.append(made)
             late = given_up
-        if late and undo:
+        if late:
             undo(made)
 
     thread = threading.Thread(target=run, name="chroma-call", daemon=True)

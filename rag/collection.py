@@ -91,7 +91,6 @@ class Collection:
                 documents.append(chunk.text)
                 metadatas.append({**chunk_metadata(paper, chunk), **(record_metadata(recorded) if not index else {})})
         with self._connected() as connection:
-            self._check_lock(connection)
             for part in self._slices(connection, len(ids)):
                 self._chunks(connection).upsert(
                     ids=ids[part],
@@ -105,13 +104,11 @@ class Collection:
         ids = [chunk_id(one.paper.id, paper_version(one.paper), 0) for one in recorded]
         metadatas = [record_metadata(one) for one in recorded]
         with self._connected() as connection:
-            self._check_lock(connection)
             for part in self._slices(connection, len(ids)):
                 self._chunks(connection).update(ids=ids[part], metadatas=metadatas[part])  # type: ignore[arg-type]
 
     def delete(self, ids: Sequence[str]) -> None:
         with self._connected() as connection:
-            self._check_lock(connection)
             for part in self._slices(connection, len(ids)):
                 self._chunks(connection).delete(ids=list(ids[part]))
 
@@ -158,7 +155,6 @@ class Collection:
         The empty collection is there again at once: a reader with another embedding model must not make it first.
         """
         with self._connected() as connection:
-            self._check_lock(connection)
             if self._settings.chroma_collection in {item.name for item in connection.client.list_collections()}:
                 connection.client.delete_collection(self._settings.chroma_collection)
             connection.chunks = None
@@ -195,16 +191,6 @@ class Collection:
     def _most(self) -> int:
         """Records that one call may bring back."""
         return chroma.CLOUD_MOST if chroma.is_cloud(self._settings) else sys.maxsize
-
-    def _check_lock(self, connection: _Connection) -> None:
-        """Raise TimeoutError where another program keeps the folder's file locked: Chroma itself would wait for hours.
-
-        A write of its own, of what is there already, so that no limit is set to those that take their time.
-        """
-        if self._settings.chroma_url or connection.chunks is None:
-            return
-        chunks = connection.chunks
-        chroma.within(chroma.write_seconds(self._settings), lambda: chunks.modify(metadata=chunks.metadata))
 
     def _slices(self, connection: _Connection, count: int) -> Iterator[slice]:
         """Parts of `count` records that one call takes."""

@@ -21,6 +21,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from rag.catalogue import Catalogue, SourceCount, chunk_id, chunk_owner, readable
+from rag.chroma import check_lock
 from rag.chunks import Chunk, chunk_papers
 from rag.collection import Collection
 from rag.embedding import Embedder, Vectors
@@ -277,6 +278,7 @@ class Store:
     def writing(self) -> Iterator[None]:
         """Hold the writer's lock, with a fresh view; raises StoreLocked when it is not had in time."""
         with write_lock(self.settings):
+            check_lock(self.settings)
             self.refresh()
             yield
 
