@@ -90,6 +90,30 @@ class Origin:
     said: Paper | None = None
 
 
+class _Cursor(sqlite3.Cursor):
+    """Damage may show only when rows are fetched."""
+
+    connection: _Connection
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except sqlite3.Error as error:
+            raise readable(error, self.connection.path) from error
+
+    def fetchone(self) -> Any:
+        try:
+            return super().fetchone()
+        except sqlite3.Error as error:
+            raise readable(error, self.connection.path) from error
+
+    def fetchall(self) -> list[Any]:
+        try:
+            return super().fetchall()
+        except sqlite3.Error as error:
+            raise readable(error, self.connection.path) from error
+
+
 class _Connection(sqlite3.Connection):
     """Says of SQLite's errors where they happened and what to do."""
 
@@ -98,6 +122,9 @@ class _Connection(sqlite3.Connection):
     def __init__(self, path: Path, *arguments: Any, **options: Any) -> None:
         super().__init__(path, *arguments, **options)
         self.path = path
+
+    def cursor(self, factory: Any = _Cursor) -> Any:
+        return super().cursor(factory)
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         try:
