@@ -123,18 +123,15 @@ class _Connection(sqlite3.Connection):
         super().__init__(path, *arguments, **options)
         self.path = path
 
-    def cursor(self, factory: Any = _Cursor) -> Any:
-        return super().cursor(factory)
-
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         try:
-            return super().execute(*arguments)
+            return self.cursor(_Cursor).execute(*arguments)
         except sqlite3.Error as error:
             raise readable(error, self.path) from error
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:
         try:
-            return super().executemany(*arguments)
+            return self.cursor(_Cursor).executemany(*arguments)
         except sqlite3.Error as error:
             raise readable(error, self.path) from error
 

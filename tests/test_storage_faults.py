@@ -363,6 +363,24 @@ def test_a_catalogue_cut_off_is_kept_and_made_anew(tmp_path: Path) -> None:
     again.close()
 
 
+def test_damage_that_shows_only_when_rows_are_fetched(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    store = opened(data)
+    store.sync("list", MANY)
+    store.close()
+    file = data / "catalogue.sqlite"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 4 : len(content) // 2] = b"\x07" * (len(content) // 2 - len(content) // 4)
+    file.write_bytes(bytes(content))
+    with pytest.raises(StoreDamaged) as caught:
+        list(opened(data).catalogue.papers())
+    assert one_line(caught.value)
+    assert rebuild_catalogue(load_settings(data=data), HashEmbedder()) == len(MANY)
+    again = opened(data)
+    assert again.check().clean
+    again.close()
+
+
 def test_an_older_copy_of_the_catalogue(tmp_path: Path) -> None:
     """A backup of one side was put back: what disagrees is told, and mended without embedding what is there."""
     data = tmp_path / "data"
