@@ -120,7 +120,7 @@ from rag.settings import load_settings
 from rag.store import Store
 from test_store import paper
 
-store = Store(load_settings(), HashEmbedder())
+store = Store(load_settings(lock_seconds=120), HashEmbedder())
 for size in (40, 80, 20, 60):
     report = store.sync(sys.argv[1], [paper(n) for n in range(int(sys.argv[2]), int(sys.argv[2]) + size)])
     assert report.papers == size, report
