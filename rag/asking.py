@@ -72,7 +72,8 @@ class Asking:
             yield self.refuse(Reason.NO_QUESTION, reply)
             return
         if self.engine.store.count() == 0:
-            yield self.refuse(Reason.NO_PAPERS, "There are no papers yet.", "rag ingest FILE adds some")
+            taken = "; rag rebuild --catalogue takes over what the Chroma server holds" if settings.chroma_url else ""
+            yield self.refuse(Reason.NO_PAPERS, "There are no papers yet.", f"rag ingest FILE adds some{taken}")
             return
         self.model = self.engine.choose(llm or settings.llm)
         rewritten = standalone(self.question, history, self.model, settings, stop=self.stop)

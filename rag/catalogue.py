@@ -10,18 +10,19 @@ from __future__ import annotations
 import json
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rag.disk import obstacle
 from rag.errors import StoreDamaged, StoreError, StoreMismatch
 from rag.markup import plain_text
 from rag.papers import Paper, normal_text
 from rag.text import has_cjk
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 COLLECTION = "collection"
 """The source that papers read back from the collection belong to, until a real one lists them again."""
 
@@ -51,10 +52,19 @@ CREATE TABLE variants (
 CREATE INDEX variants_paper ON variants (paper);
 CREATE TABLE pending (id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE stale (chunk TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE untold (paper TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE VIRTUAL TABLE fulltext USING fts5(title, abstract, tokenize = 'porter unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE fulltext_cjk USING fts5(body, tokenize = 'trigram');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(fulltext, 'row');
 """
+
+# what an older catalogue lacks, by its version; the collection is told its sources by the next write
+_UPGRADES = {
+    2: (
+        "CREATE TABLE untold (paper TEXT PRIMARY KEY) WITHOUT ROWID",
+        "INSERT INTO untold SELECT id FROM papers",
+    ),
+}
 
 _OPENING_WORDS = 8
 _COLUMNS = "id, title, abstract, authors, year, venue, url, doi, keywords"
@@ -69,6 +79,41 @@ class SourceCount:
     papers: int
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A row of a source that stands for a paper: its key, the hash of what it said, and, where several rows stand
+    for the paper, what it said."""
+
+    source: str
+    key: str
+    hash: str
+    said: Paper | None = None
+
+
+class _Cursor(sqlite3.Cursor):
+    """Damage may show only when rows are fetched."""
+
+    connection: _Connection
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except sqlite3.Error as error:
+            raise readable(error, self.connection.path) from error
+
+    def fetchone(self) -> Any:
+        try:
+            return super().fetchone()
+        except sqlite3.Error as error:
+            raise readable(error, self.connection.path) from error
+
+    def fetchall(self) -> list[Any]:
+        try:
+            return super().fetchall()
+        except sqlite3.Error as error:
+            raise readable(error, self.connection.path) from error
+
+
 class _Connection(sqlite3.Connection):
     """Says of SQLite's errors where they happened and what to do."""
 
@@ -80,13 +125,13 @@ class _Connection(sqlite3.Connection):
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         try:
-            return super().execute(*arguments)
+            return self.cursor(_Cursor).execute(*arguments)
         except sqlite3.Error as error:
             raise readable(error, self.path) from error
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:
         try:
-            return super().executemany(*arguments)
+            return self.cursor(_Cursor).executemany(*arguments)
         except sqlite3.Error as error:
             raise readable(error, self.path) from error
 
@@ -116,6 +161,12 @@ class Catalogue:
             with self.transaction():
                 if self._db.execute("PRAGMA user_version").fetchone()[0] == 0:  # another process may have been faster
                     for statement in _SCHEMA.split(";\n"):
+                        self._db.execute(statement)
+                    self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        elif version in _UPGRADES:
+            with self.transaction():
+                if self._db.execute("PRAGMA user_version").fetchone()[0] == version:
+                    for statement in _UPGRADES[version]:
                         self._db.execute(statement)
                     self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         elif version != SCHEMA_VERSION:
@@ -214,7 +265,9 @@ class Catalogue:
         return int(self._db.execute("SELECT count(*) FROM origins WHERE paper = ?", (paper_id,)).fetchone()[0])
 
     def set_origin(self, source: int, key: str, paper_id: str, content_hash: str) -> None:
+        self._untell(source, key)
         self._db.execute("INSERT OR REPLACE INTO origins VALUES (?, ?, ?, ?)", (source, key, paper_id, content_hash))
+        self._untell(source, key)
 
     def origins_of(self, paper_id: str) -> list[tuple[int, str]]:
         """The (source, key) rows that stand for this paper."""
@@ -223,6 +276,7 @@ class Catalogue:
     def forget_origin(self, source: int, key: str) -> str:
         """Forget a row of a source; returns the id of the paper it stood for, "" when there is no such row."""
         row = self._db.execute("SELECT paper FROM origins WHERE source = ? AND key = ?", (source, key)).fetchone()
+        self._untell(source, key)
         self._db.execute("DELETE FROM origins WHERE source = ? AND key = ?", (source, key))
         self._db.execute("DELETE FROM variants WHERE source = ? AND key = ?", (source, key))
         return str(row[0]) if row else ""
@@ -230,16 +284,43 @@ class Catalogue:
     def variants(self, paper_id: str) -> list[Paper]:
         """What each row says of a paper that several stand for, the last said first; nothing for other papers."""
         rows = self._db.execute("SELECT record FROM variants WHERE paper = ? ORDER BY n DESC", (paper_id,))
-        return [paper_from_record(record) for (record,) in rows]
+        return [paper_from_record(json.loads(record)) for (record,) in rows]
 
     def set_variant(self, source: int, key: str, paper_id: str, said: Paper) -> None:
         self._db.execute(
             "INSERT OR REPLACE INTO variants (source, key, paper, record) VALUES (?, ?, ?, ?)",
             (source, key, paper_id, _record(said)),
         )
+        self._untell(source, key)
 
     def has_variant(self, source: int, key: str) -> bool:
         return bool(self._db.execute("SELECT 1 FROM variants WHERE source = ? AND key = ?", (source, key)).fetchone())
+
+    def origins_said(self, ids: Sequence[str]) -> dict[str, list[Origin]]:
+        """The rows that stand for each of these papers, what was said last at the end."""
+        rows = self._db.execute(
+            "SELECT origins.paper, name, origins.key, hash, record FROM origins JOIN sources ON source = sources.n"
+            " LEFT JOIN variants USING (source, key)"
+            " WHERE origins.paper IN (SELECT value FROM json_each(?)) ORDER BY variants.n, name, origins.key",
+            (json.dumps(list(ids)),),
+        )
+        said: dict[str, list[Origin]] = {}
+        for paper, name, key, content, record in rows:
+            origin = Origin(name, key, content, paper_from_record(json.loads(record)) if record else None)
+            said.setdefault(paper, []).append(origin)
+        return said
+
+    def untold(self) -> list[str]:
+        """Ids of papers of whose sources the collection does not know the latest."""
+        return [row[0] for row in self._db.execute("SELECT paper FROM untold ORDER BY paper")]
+
+    def clear_untold(self, ids: Iterable[str]) -> None:
+        self._db.executemany("DELETE FROM untold WHERE paper = ?", ((paper,) for paper in ids))
+
+    def _untell(self, source: int, key: str) -> None:
+        self._db.execute(
+            "INSERT OR IGNORE INTO untold SELECT paper FROM origins WHERE source = ? AND key = ?", (source, key)
+        )
 
     def drop_source(self, name: str) -> None:
         self._db.execute("DELETE FROM sources WHERE name = ?", (name,))
@@ -257,7 +338,7 @@ class Catalogue:
 
     def pending_paper(self, paper_id: str) -> Paper | None:
         row = self._db.execute("SELECT record FROM pending WHERE id = ?", (paper_id,)).fetchone()
-        return paper_from_record(row[0]) if row else None
+        return paper_from_record(json.loads(row[0])) if row else None
 
     def pending_count(self) -> int:
         return int(self._db.execute("SELECT count(*) FROM pending").fetchone()[0])
@@ -353,13 +434,16 @@ class Catalogue:
 
 def readable(error: Exception, path: Path) -> StoreError:
     """What SQLite or the file system raised, as one of our errors."""
-    if isinstance(error, (OSError, sqlite3.OperationalError)) and "malformed" not in str(error):
-        return StoreError(
-            f"the data folder {path.parent} cannot be used: {error}",
-            hint="RAG_DATA names another folder; it must be writable and not full",
-        )
+    said = str(error)
+    if "malformed" not in said:
+        if found := obstacle(said, path):
+            return found
+        if isinstance(error, (OSError, sqlite3.OperationalError)):
+            return StoreError(
+                f"the data folder {path.parent} cannot be used: {said}", hint="RAG_DATA names another folder"
+            )
     return StoreDamaged(
-        f"the catalogue {path} is damaged: {error}",
+        f"the catalogue {path} is damaged: {said}",
         hint="rag rebuild --catalogue makes it anew from the collection; the damaged file is kept",
     )
 
@@ -398,8 +482,8 @@ def _record(paper: Paper) -> str:
     return json.dumps(asdict(paper), ensure_ascii=False)
 
 
-def paper_from_record(record: str) -> Paper:
-    fields = json.loads(record)
+def paper_from_record(fields: Mapping[str, Any]) -> Paper:
+    """A paper from its fields as JSON has them."""
     return Paper(**{**fields, "authors": tuple(fields["authors"]), "keywords": tuple(fields["keywords"])})
 
 

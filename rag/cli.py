@@ -218,7 +218,8 @@ def rebuild(
     catalogue: Annotated[bool, typer.Option("--catalogue", help="The catalogue, from the collection.")] = False,
 ) -> None:
     """Make one side of the store anew from the other: the collection from the catalogue, or the reverse."""
-    from rag.store import Store, rebuild_catalogue
+    from rag.recovery import rebuild_catalogue
+    from rag.store import Store
     from rag.terminal import counted, progress_bar
 
     settings = _settings()

@@ -6,23 +6,22 @@ sends more records in a call than Chroma takes and stores every chunk's text twi
 
 from __future__ import annotations
 
-import json
-import logging
-import secrets
+import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag.catalogue import chunk_id, chunk_owner, paper_version
+from rag import chroma
+from rag.catalogue import Origin, chunk_id, chunk_owner, paper_version
 from rag.chunks import Chunk
 from rag.embedding import Vectors
-from rag.errors import RagError, ServerUnavailable, StoreDamaged, StoreMismatch
+from rag.errors import RagError, StoreMismatch
+from rag.metadata import Recorded, chunk_metadata, record_metadata, recorded_in
 from rag.papers import Paper
 
 if TYPE_CHECKING:
@@ -69,23 +68,30 @@ class Collection:
 
     @property
     def where(self) -> str:
-        return self._settings.chroma_url or str(self._settings.chroma_path)
+        return chroma.where(self._settings)
 
-    def upsert(self, papers: Sequence[Paper], chunks: Sequence[Sequence[Chunk]], vectors: Vectors) -> None:
-        """Write the chunks of these papers; `vectors` has one row a chunk, in order."""
+    def upsert(
+        self,
+        papers: Sequence[Paper],
+        chunks: Sequence[Sequence[Chunk]],
+        vectors: Vectors,
+        origins: Mapping[str, Sequence[Origin]] | None = None,
+    ) -> None:
+        """Write the chunks of these papers; `vectors` has one row a chunk, in order. `origins` (by paper id) says
+        which rows of which sources stand for them."""
         ids: list[str] = []
         documents: list[str] = []
         metadatas: list[dict[str, Any]] = []
+        now = time.time()
         for paper, some in zip(papers, chunks, strict=True):
             version = paper_version(paper)
+            recorded = Recorded(paper, tuple((origins or {}).get(paper.id, ())), len(some), now)
             for index, chunk in enumerate(some):
                 ids.append(chunk_id(paper.id, version, index))
                 documents.append(chunk.text)
-                metadatas.append(_metadata(paper, chunk, whole=index == 0))
+                metadatas.append({**chunk_metadata(paper, chunk), **(record_metadata(recorded) if not index else {})})
         with self._connected() as connection:
-            step = connection.client.get_max_batch_size()
-            for start in range(0, len(ids), step):
-                part = slice(start, start + step)
+            for part in self._slices(connection, len(ids)):
                 self._chunks(connection).upsert(
                     ids=ids[part],
                     embeddings=vectors[part],
@@ -93,16 +99,24 @@ class Collection:
                     metadatas=metadatas[part],  # type: ignore[arg-type]
                 )
 
+    def tell(self, recorded: Sequence[Recorded]) -> None:
+        """Write anew what the collection says of these papers; their vectors stay."""
+        ids = [chunk_id(one.paper.id, paper_version(one.paper), 0) for one in recorded]
+        metadatas = [record_metadata(one) for one in recorded]
+        with self._connected() as connection:
+            for part in self._slices(connection, len(ids)):
+                self._chunks(connection).update(ids=ids[part], metadatas=metadatas[part])  # type: ignore[arg-type]
+
     def delete(self, ids: Sequence[str]) -> None:
         with self._connected() as connection:
-            step = connection.client.get_max_batch_size()
-            for start in range(0, len(ids), step):
-                self._chunks(connection).delete(ids=list(ids[start : start + step]))
+            for part in self._slices(connection, len(ids)):
+                self._chunks(connection).delete(ids=list(ids[part]))
 
     def nearest(self, vector: Vectors, count: int, among: Sequence[str] | None = None) -> list[ChunkHit]:
         """The `count` chunks nearest to the vector (shape (dimension,)), best first; `among` limits to these chunks."""
         if count <= 0 or (among is not None and not among):
             return []
+        count = min(count, self._most)
         with self._connected() as connection:
             result = self._chunks(connection).query(
                 query_embeddings=vector[np.newaxis, :],
@@ -125,22 +139,32 @@ class Collection:
         for page in self._pages([]):
             yield from page["ids"]
 
-    def papers(self) -> Iterator[Paper]:
-        """The papers as they were written; what a lost catalogue is rebuilt from."""
+    def recorded(self) -> Iterator[Recorded]:
+        """What was written of each version of a paper; a lost catalogue is made anew from it."""
         for page in self._pages(["metadatas"]):
-            for metadata in page["metadatas"] or ():
-                if "record" in metadata:
-                    fields = json.loads(str(metadata["record"]))
-                    yield Paper(
-                        **{**fields, "authors": tuple(fields["authors"]), "keywords": tuple(fields["keywords"])}
-                    )
+            yield from filter(None, map(recorded_in, page["metadatas"] or ()))
+
+    def papers(self) -> Iterator[Paper]:
+        """The papers as they were written."""
+        for found in self.recorded():
+            yield found.paper
 
     def clear(self) -> None:
-        """Delete everything, so that it can be built anew."""
+        """Delete everything, so that it can be built anew.
+
+        The empty collection is there again at once: a reader with another embedding model must not make it first.
+        """
         with self._connected() as connection:
             if self._settings.chroma_collection in {item.name for item in connection.client.list_collections()}:
                 connection.client.delete_collection(self._settings.chroma_collection)
             connection.chunks = None
+            self._chunks(connection)
+
+    def look_up_again(self) -> None:
+        """Ask for the collection by its name before the next call; the connection stays."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.chunks = None
 
     def close(self) -> None:
         """Let go of the connection once no call uses it; the next call opens another, and sees what others wrote."""
@@ -156,11 +180,22 @@ class Collection:
         offset = 0
         while True:
             with self._connected() as connection:
-                page = self._chunks(connection).get(limit=_READ_BATCH, offset=offset, include=include)
+                limit = min(_READ_BATCH, self._most)
+                page = self._chunks(connection).get(limit=limit, offset=offset, include=include)
             if not page["ids"]:
                 return
             yield page
             offset += len(page["ids"])
+
+    @property
+    def _most(self) -> int:
+        """Records that one call may bring back."""
+        return chroma.CLOUD_MOST if chroma.is_cloud(self._settings) else sys.maxsize
+
+    def _slices(self, connection: _Connection, count: int) -> Iterator[slice]:
+        """Parts of `count` records that one call takes."""
+        step = min(connection.client.get_max_batch_size(), self._most)
+        return (slice(start, start + step) for start in range(0, count, step))
 
     @contextmanager
     def _connected(self) -> Iterator[_Connection]:
@@ -169,15 +204,15 @@ class Collection:
         try:
             with self._lock:
                 if self._connection is None:
-                    self._connection = _Connection(_client(self._settings))
+                    self._connection = _Connection(chroma.open_client(self._settings))
                 connection = self._connection
                 connection.users += 1
             yield connection
         except BaseException as error:
-            if isinstance(error, RagError) or not _is_chromas(error):
+            if isinstance(error, RagError) or not chroma.is_failure(error):
                 raise
             self.close()
-            raise self._readable(error) from error
+            raise chroma.readable(error, self._settings) from error
         finally:
             if connection is not None:
                 self._release(connection)
@@ -206,71 +241,3 @@ class Collection:
                 )
             connection.chunks = chunks
         return connection.chunks
-
-    def _readable(self, error: BaseException) -> RagError:
-        first_line = (str(error) or type(error).__name__).splitlines()[0][:200]
-        if self._settings.chroma_url:
-            return ServerUnavailable(
-                f"the Chroma server at {self.where} failed: {first_line}",
-                hint="is it running? `chroma run --host 127.0.0.1 --port 8000 --path DIR` starts one",
-            )
-        return StoreDamaged(
-            f"the collection in {self.where} cannot be used: {first_line}",
-            hint="rag rebuild makes it anew from the catalogue; the damaged folder is kept",
-        )
-
-
-def _is_chromas(error: BaseException) -> bool:
-    """Whether it is a failure and no interruption; a panic of Chroma's Rust core is no Exception to Python."""
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
-
-
-def _client(settings: Settings) -> Client:
-    import chromadb
-    from chromadb.config import Settings as ChromaSettings
-
-    logging.getLogger("chromadb").setLevel(logging.ERROR)
-    place = {"tenant": settings.chroma_tenant, "database": settings.chroma_database}
-    if not settings.chroma_url:
-        settings.chroma_path.mkdir(parents=True, exist_ok=True)
-        local = chromadb.PersistentClient(
-            _spelling(settings.chroma_path), settings=ChromaSettings(anonymized_telemetry=False), **place
-        )
-        return cast("Client", local)
-    address = urlsplit(settings.chroma_url if "://" in settings.chroma_url else f"http://{settings.chroma_url}")
-    token = settings.chroma_token.get_secret_value()
-    secure = address.scheme == "https"
-    remote = chromadb.HttpClient(
-        host=address.hostname or "127.0.0.1",
-        port=address.port or (443 if secure else 8000),
-        ssl=secure,
-        headers={"Authorization": f"Bearer {token}", "X-Chroma-Token": token} if token else None,
-        settings=ChromaSettings(anonymized_telemetry=False),
-        **place,
-    )
-    return cast("Client", remote)
-
-
-def _spelling(folder: Path) -> str:
-    """The folder, spelt as nobody else does: all clients of one spelling share one cached index in this process, and
-    none would see what other processes wrote as long as another is open."""
-    return str(folder) + "".join("/." if bit == "1" else "/" for bit in f"{secrets.randbits(48):b}")
-
-
-def _metadata(paper: Paper, chunk: Chunk, *, whole: bool) -> dict[str, Any]:
-    """Flat metadata, for filters of other programs that read the collection; the first chunk carries the paper."""
-    metadata: dict[str, Any] = {
-        "paper": paper.id,
-        "document_id": paper.id,  # what LlamaIndex deletes by
-        "title": paper.title,
-        "start": chunk.start,
-        "end": chunk.end,
-    }
-    if paper.year is not None:
-        metadata["year"] = paper.year
-    for key in ("venue", "url"):
-        if value := getattr(paper, key):
-            metadata[key] = value
-    if whole:
-        metadata["record"] = json.dumps(asdict(paper), ensure_ascii=False)
-    return metadata

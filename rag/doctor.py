@@ -61,7 +61,7 @@ def describe(health: Health) -> Finding:
     counts = f"{health.papers:,} papers, {health.chunks:,} chunks"
     if not problems:
         return Finding("store", f"{counts}, both sides agree")
-    damaged = health.integrity != "ok"
+    damaged = health.integrity != "ok" or health.catalogue_is_lost
     hint = "rag rebuild --catalogue makes it anew" if damaged else "rag doctor --repair mends it"
     return Finding("store", f"{counts}; {'; '.join(problems)}", good=False, hint=hint)
 
@@ -88,7 +88,8 @@ def _disk(settings: Settings) -> Finding:
 
 def _store(settings: Settings) -> Finding:
     if not settings.catalogue_path.exists():
-        return Finding("store", "empty", hint="rag ingest FILE adds papers")
+        taken = "; rag rebuild --catalogue takes over what the Chroma server holds" if settings.chroma_url else ""
+        return Finding("store", "empty", hint=f"rag ingest FILE adds papers{taken}")
     store = Store(settings)
     try:
         return describe(store.check())

@@ -65,6 +65,7 @@ class Settings(BaseSettings):
     chroma_tenant: str = Field("default_tenant", description="Chroma tenant.")
     chroma_database: str = Field("default_database", description="Chroma database.")
     chroma_collection: str = Field("abstracts", min_length=3, description="Chroma collection.")
+    chroma_seconds: float = Field(30, gt=0, description="How long one call of the Chroma server may take.")
 
     top_k: int = Field(5, ge=1, le=50, description="Papers given to the writer.")
     candidates: int = Field(100, ge=10, le=1000, description="Hits taken from each of the two rankings before fusion.")
@@ -133,6 +134,11 @@ def load_settings(**overrides: Any) -> Settings:
             for item in error.errors()
         ]
         raise SettingsError("; ".join(lines), hint="rag config shows every setting and where it comes from") from None
+    except OSError as error:
+        raise SettingsError(
+            f"the settings files of this folder cannot be read: {error}",
+            hint="start in another folder, or get the right to read .env and rag.toml here",
+        ) from error
     except ValueError as error:  # a rag.toml that is no TOML
         raise SettingsError(f"rag.toml cannot be read: {error}") from error
 

@@ -9,29 +9,29 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import threading
 import time
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from rag.catalogue import COLLECTION, Catalogue, SourceCount, chunk_id, chunk_owner, paper_version, readable
+from rag.catalogue import Catalogue, SourceCount, chunk_id, chunk_owner, readable
+from rag.chroma import check_lock
 from rag.chunks import Chunk, chunk_papers
 from rag.collection import Collection
 from rag.embedding import Embedder, Vectors
 from rag.errors import InputError, StoreDamaged, StoreError, StoreLocked, StoreMismatch
+from rag.metadata import Recorded
 from rag.papers import Paper, Skipped
 from rag.settings import Settings
 from rag.sync import Marking, SyncReport, drop_origins
 
-__all__ = ["Health", "Progress", "Store", "SyncReport", "rebuild_catalogue"]
+__all__ = ["Health", "Progress", "Store", "SyncReport", "make_embedder", "write_lock"]
 
 Progress = Callable[[int, int], None]
 
@@ -50,6 +50,11 @@ class Health:
     integrity: str = "ok"
 
     @property
+    def catalogue_is_lost(self) -> bool:
+        """There is nothing in it, and something in the collection."""
+        return bool(self.chunks) and not (self.papers or self.pending)
+
+    @property
     def clean(self) -> bool:
         return not (self.pending or self.missing or self.orphans) and self.integrity == "ok"
 
@@ -63,7 +68,7 @@ class Store:
 
     def __init__(self, settings: Settings, embedder: Embedder | None = None, *, check: bool = True) -> None:
         self.settings = settings
-        self.embedder = embedder or _embedder(settings)
+        self.embedder = embedder or make_embedder(settings)
         self._local = threading.local()
         self._opened: weakref.WeakSet[Catalogue] = weakref.WeakSet()
         self._complete = -1  # the change up to which the collection is known to hold all that is served
@@ -161,6 +166,7 @@ class Store:
             finally:
                 if writing:
                     writing.result()
+        self._tell_origins()
         self._delete_stale()
         return len(ids)
 
@@ -169,12 +175,30 @@ class Store:
         return chunks, self.embedder.encode([chunk.text for some in chunks for chunk in some])
 
     def _publish(self, papers: list[Paper], chunks: list[list[Chunk]], vectors: Vectors) -> None:
-        self.collection.upsert(papers, chunks, vectors)
         catalogue = self.catalogue  # the writer thread's own
+        ids = [paper.id for paper in papers]
+        self.collection.upsert(papers, chunks, vectors, catalogue.origins_said(ids))
         with catalogue.transaction():
+            catalogue.clear_untold(ids)
             for paper, some in zip(papers, chunks, strict=True):
                 catalogue.publish(paper, len(some))
             catalogue.count_change()
+
+    def _tell_origins(self) -> None:
+        """Have the collection know which sources list the papers, where that changed and nothing else did."""
+        untold = self.catalogue.untold()
+        for start in range(0, len(untold), _SLAB):
+            ids = untold[start : start + _SLAB]
+            versions, origins = self.catalogue.versions(ids), self.catalogue.origins_said(ids)
+            now = time.time()
+            self.collection.tell(
+                [
+                    Recorded(paper, tuple(origins.get(paper.id, ())), versions[paper.id][1], now)
+                    for paper in self.catalogue.papers(ids)
+                ]
+            )
+            with self.catalogue.transaction():
+                self.catalogue.clear_untold(ids)
 
     def _delete_stale(self) -> None:
         if stale := self.catalogue.stale_chunks():
@@ -203,9 +227,19 @@ class Store:
         )
 
     def repair(self, progress: Progress | None = None) -> Health:
-        """Index what is missing, delete what belongs to nothing; returns what was found wrong."""
+        """Index what is missing, delete what belongs to nothing; returns what was found wrong.
+
+        Raises StoreError where the catalogue has no papers and the collection does: then it is the catalogue that was
+        lost, or is another machine's.
+        """
         with self.writing():
             health = self.check()
+            if health.catalogue_is_lost:
+                raise StoreError(
+                    f"the catalogue in {self.settings.data} is empty, and the collection in {self.collection.where} "
+                    f"holds {health.chunks:,} passages; they were left as they are",
+                    hint="rag rebuild --catalogue makes the catalogue from them",
+                )
             with self.catalogue.transaction():
                 for paper in list(self.catalogue.papers(health.missing)):
                     self.catalogue.index_again(paper)
@@ -232,6 +266,7 @@ class Store:
                 self._move_aside(self.settings.chroma_path)
             with self.catalogue.transaction():
                 self.catalogue.clear_stale(self.catalogue.stale_chunks())
+                self.catalogue.count_change()  # the readers' collection is gone
             return self.finish_pending(progress)
 
     def _move_aside(self, path: Path) -> None:
@@ -243,14 +278,19 @@ class Store:
     def writing(self) -> Iterator[None]:
         """Hold the writer's lock, with a fresh view; raises StoreLocked when it is not had in time."""
         with write_lock(self.settings):
+            check_lock(self.settings)
             self.refresh()
             yield
 
     def refresh(self) -> None:
-        """Reopen an embedded collection if another process has written since; its index is held in memory."""
+        """Take another process's writes into account: an embedded collection is reopened, for its index is held in
+        memory, and one on a server looked up again, for a rebuild replaces it."""
         changes = self.catalogue.change_count
-        if changes != self._seen_changes and not self.settings.chroma_url:
-            self.collection.close()
+        if changes != self._seen_changes:
+            if self.settings.chroma_url:
+                self.collection.look_up_again()
+            else:
+                self.collection.close()
         self._seen_changes = changes
 
     def check_complete(self) -> None:
@@ -282,48 +322,6 @@ class Store:
             )
 
 
-def rebuild_catalogue(settings: Settings, embedder: Embedder | None = None) -> int:
-    """Make the catalogue anew from the collection; the old file is kept beside it. Returns the number of papers.
-
-    The papers come back under one source named "collection"; an ingest of the real sources takes them over.
-    """
-    embedder = embedder or _embedder(settings)
-    collection = Collection(settings, lambda: embedder.fingerprint)
-    with write_lock(settings):
-        counts = Counter(chunk_owner(chunk)[:2] for chunk in collection.ids())
-        papers = {paper.id: paper for paper in collection.papers()}
-        collection.close()
-        if not papers:
-            raise StoreError(
-                f"the collection in {collection.where} holds no papers, so no catalogue can be made from it",
-                hint="rag ingest FILE adds them again; nothing was changed",
-            )
-        _set_aside(settings.catalogue_path)
-        catalogue = Catalogue(settings.catalogue_path)
-        with catalogue.transaction():
-            number = catalogue.source_number(COLLECTION)
-            for paper in papers.values():
-                catalogue.publish(paper, counts[paper.id, paper_version(paper)])
-                catalogue.set_origin(number, paper.id, paper.id, paper.content_hash)
-            served = {(paper.id, paper_version(paper)) for paper in papers.values()}
-            catalogue.add_stale(
-                chunk_id(*owner, index) for owner in counts.keys() - served for index in range(counts[owner])
-            )
-            catalogue.mark_synced(number)
-            catalogue.set_meta("fingerprint", embedder.fingerprint)
-            catalogue.count_change()
-        catalogue.close()
-    return len(papers)
-
-
-def _set_aside(path: Path) -> None:
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    for suffix in ("", "-wal", "-shm"):
-        file = path.with_name(path.name + suffix)
-        if file.exists():
-            shutil.move(file, file.with_name(f"{path.name}.replaced-{stamp}{suffix}"))
-
-
 @contextmanager
 def write_lock(settings: Settings) -> Iterator[None]:
     """The lock that all writers of a data folder take; raises StoreLocked, naming the holder, when it is not had."""
@@ -341,14 +339,17 @@ def write_lock(settings: Settings) -> Iterator[None]:
     except OSError as error:
         raise readable(error, settings.catalogue_path) from error
     try:
-        holder.write_text(json.dumps({"pid": os.getpid(), "since": time.strftime("%H:%M:%S")}))
+        with suppress(OSError):  # a full disk is told by what needs the room
+            holder.write_text(json.dumps({"pid": os.getpid(), "since": time.strftime("%H:%M:%S")}))
         yield
     finally:
-        holder.unlink(missing_ok=True)
+        with suppress(OSError):
+            holder.unlink(missing_ok=True)
         lock.release()
 
 
-def _embedder(settings: Settings) -> Embedder:
+def make_embedder(settings: Settings) -> Embedder:
+    """The embedding model that the settings name."""
     return Embedder(settings.embed_model, settings.embed_precision, offline=not settings.hub_models)
 
 

@@ -7,6 +7,7 @@ connections and does to a call whatever its script says.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -69,7 +70,7 @@ def ollama(local_model: str) -> Iterator[str]:
     process = subprocess.Popen([*command, "--models", OLLAMA_MODEL], stdout=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
-        _wait_for(f"{url}/api/version")
+        wait_for(f"{url}/api/version")
         yield url
     finally:
         process.terminate()
@@ -95,7 +96,8 @@ class FaultyServer(ThreadingHTTPServer):
     """Has `models` (Ollama's names) and streams `words`; `script` holds what happens to each chat call in turn.
 
     "words" answers; "hang", "pause" (hangs after the first word), "reset", "break" (reset after the first word),
-    "cut" (ends after the first word as if all were said), "html", "rubbish", "empty", "error" (told in mid-stream), or
+    "cut" (ends after the first word as if all were said), "html", "rubbish", "garble" (rubbish after the first word),
+    "empty", "error" (told in mid-stream), "blanks" (words without a letter, for ever), "endless" (words for ever), or
     a status code. The last step stays for all later calls. `calls` keeps their bodies and headers, `hung_up` is set
     when a client leaves a call that hangs.
 
@@ -105,8 +107,8 @@ class FaultyServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.models: dict[str, dict[str, Any]] = {"small:latest": {"capabilities": ["completion"]}}
         self.words = ["One ", "two ", "three."]
         self.script: list[str | int] = ["words"]
@@ -233,6 +235,27 @@ class _Handler(BaseHTTPRequestHandler):
     def _rubbish(self) -> None:
         self._send(200, b"\x00\xff{{{ not json\n\n", "application/octet-stream")
 
+    def _garble(self) -> None:
+        self._begin()
+        self._say(self.server.words[0])
+        self._chunk("data: {{{ \x00 not json\n\n")
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _blanks(self) -> None:
+        self._repeat("")
+
+    def _endless(self) -> None:
+        self._repeat("and so on " * 100)
+
+    def _repeat(self, word: str) -> None:
+        self._begin()
+        with contextlib.suppress(OSError):
+            while not self.server.closing.is_set():
+                self._say(word)
+                time.sleep(0 if word else 0.01)
+        self.server.hung_up.set()
+        self.close_connection = True
+
     def _empty(self) -> None:
         self._send(200, b"", "application/x-ndjson")
 
@@ -314,7 +337,7 @@ def _openai(**fields: Any) -> dict[str, Any]:
     return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", **fields}
 
 
-def _wait_for(url: str, seconds: float = 20) -> None:
+def wait_for(url: str, seconds: float = 20) -> None:
     deadline = time.monotonic() + seconds
     while True:
         try:

@@ -1,4 +1,4 @@
-"""An ingest killed at any moment: the next one completes it, and nothing tells it from an undisturbed one."""
+"""Whatever is killed at any moment is completed by the next, and nothing tells it from what was undisturbed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from encoders import HashEmbedder
 from test_store import edited, paper
 
+from rag.chunks import Chunk
+from rag.doctor import describe
+from rag.errors import StoreDamaged
 from rag.papers import Paper
 from rag.retrieval import Retriever
 from rag.settings import load_settings
@@ -25,29 +28,52 @@ from rag.store import Store
 TESTS = Path(__file__).parent
 BEFORE = [paper(n) for n in range(420)]
 AFTER = [*map(edited, BEFORE[:100]), *BEFORE[150:], *(paper(n) for n in range(420, 700))]
-QUESTIONS = ["Topic5", "Topic160", "Topic300", "Topic650"]  # each the word of one paper alone
+QUESTIONS = ["Topic5", "Topic20", "Topic2010", "Topic2030"]  # each the word of one paper alone
 
-# Imports once, then runs each ingest in a child, so that twenty of them cost twenty ingests and not twenty starts.
+# Imports once, then runs each operation in a child: twenty of them cost twenty operations and not twenty starts.
 TEMPLATE = """
 import os, sys
 import chromadb
 from encoders import HashEmbedder
 from rag.settings import load_settings
 from rag.store import Store
-from test_crash import AFTER
+from test_crash import OPERATIONS
 for line in sys.stdin:
+    operation, data = line.split(maxsplit=1)
     child = os.fork()
     if child == 0:
-        store = Store(load_settings(data=line.strip()), HashEmbedder())
+        store = Store(load_settings(data=data.strip()), HashEmbedder(), check=False)
         print(os.getpid(), flush=True)
-        store.sync("list", AFTER)
+        OPERATIONS[operation](store)
         os._exit(0)
     print("ended", os.waitpid(child, 0)[1], flush=True)
 """
 
 
-class Ingests:
-    """Ingests of AFTER in processes of their own."""
+def damage(store: Store) -> None:
+    """What a repair has to do: chunks are lost, and others belong to nothing."""
+    ids = sorted(store.collection.ids())
+    store.collection.delete(ids[:150])
+    ghosts = [paper(n) for n in range(900, 1000)]
+    chunks = [[Chunk(one.abstract, 0, 1)] for one in ghosts]
+    store.collection.upsert(ghosts, chunks, store.embedder.encode([one.abstract for one in ghosts]))
+
+
+def remove(store: Store) -> None:
+    if "list" in {source.name for source in store.sources()}:
+        store.remove_source("list")
+
+
+OPERATIONS: dict[str, Callable[[Store], object]] = {
+    "ingest": lambda store: store.sync("list", AFTER),
+    "removal": remove,
+    "rebuild": lambda store: store.rebuild(),
+    "repair": lambda store: store.repair(),
+}
+
+
+class Runner:
+    """Operations in processes of their own."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -58,10 +84,10 @@ class Ingests:
             env={**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent}"},
         )
 
-    def run(self, data: Path, kill_after: float | None = None) -> float:
-        """Ingest into `data`, killed after so many seconds where given; returns how long it ran."""
+    def run(self, operation: str, data: Path, kill_after: float | None = None) -> float:
+        """Do that in `data`, killed after so many seconds where given; returns how long it ran."""
         assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(f"{data}\n")
+        self._process.stdin.write(f"{operation} {data}\n")
         self._process.stdin.flush()
         child = int(self._process.stdout.readline())
         started = time.monotonic()
@@ -80,50 +106,76 @@ class Ingests:
         self._process.wait(10)
 
 
-@pytest.fixture
-def ingests() -> Iterator[Ingests]:
-    running = Ingests()
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    running = Runner()
     yield running
     running.close()
 
 
-def state(store: Store) -> tuple[list[Paper], list[str], list[str]]:
-    """The papers, the best answers and the chunks of a store.
+def opened(data: Path) -> Store:
+    return Store(load_settings(data=data), HashEmbedder())
+
+
+def state(store: Store) -> tuple[list[Paper], list[str], list[str], list[tuple[str, int]]]:
+    """The papers, the best answers, the chunks and the sources of a store.
 
     Cosines are left out: Chroma's index is approximate and not built the same way twice.
     """
     retriever = Retriever(store)
     answers = [retriever.search(question, top_k=1).hits[0].paper.id for question in QUESTIONS]
-    return sorted(store.catalogue.papers(), key=lambda one: one.id), answers, sorted(store.collection.ids())
+    sources = [(source.name, source.papers) for source in store.sources()]
+    return sorted(store.catalogue.papers(), key=lambda one: one.id), answers, sorted(store.collection.ids()), sources
 
 
-def test_killed_at_twenty_random_moments(tmp_path: Path, ingests: Ingests) -> None:
+def kill_often(tmp_path: Path, runner: Runner, operation: str, kills: int) -> None:
     start = tmp_path / "start"
-    store = Store(load_settings(data=start), HashEmbedder())
+    store = opened(start)
     store.sync("list", BEFORE)
+    store.sync("other", [*BEFORE[:60], *(paper(n) for n in range(2000, 2040))])
+    if operation == "repair":
+        damage(store)
+    before = {one.abstract for one in store.catalogue.papers()}
     store.close()
     calm = tmp_path / "calm"
     shutil.copytree(start, calm)
-    whole = ingests.run(calm)
-    store = Store(load_settings(data=calm), HashEmbedder())
+    whole = runner.run(operation, calm)
+    store = opened(calm)
     expected = state(store)
-    assert {one.abstract for one in expected[0]} == {one.abstract for one in AFTER}
+    assert store.check().clean
+    assert ("list" in dict(expected[3])) == (operation != "removal")
     store.close()
-
-    chance = random.Random(20)
-    outcomes = set()
-    for trial in range(20):
+    chance = random.Random(f"{operation}{kills}")
+    for trial in range(kills):
         data = tmp_path / f"trial{trial}"
         shutil.copytree(start, data)
-        ingests.run(data, kill_after=whole * (trial + chance.random()) / 20)
-        store = Store(load_settings(data=data), HashEmbedder())
+        runner.run(operation, data, kill_after=whole * (trial + chance.random()) / kills)
+        store = opened(data)
         served = {one.abstract for one in store.catalogue.papers()}
-        assert served <= {one.abstract for one in [*BEFORE, *AFTER]}
-        report = store.sync("list", AFTER)
-        outcomes.add((report.finished > 0, report.new > 0))
-        assert report.papers == len(AFTER), trial
+        assert served <= before | {one.abstract for one in AFTER}, "nothing half-written is served"
+        with contextlib.suppress(StoreDamaged):  # told; or what it finds is whole
+            hits = Retriever(store).search(QUESTIONS[0], top_k=3).hits
+            assert {hit.paper.abstract for hit in hits} <= served
+        if not (health := store.check()).clean:
+            assert describe(health).hint, "rag doctor says what to do"
+        if operation == "ingest":
+            report = store.sync("list", AFTER)
+            assert report.papers == len(AFTER), trial
+        else:  # as the hint of rag doctor has it
+            OPERATIONS[operation](store)
+            store.repair()
         assert store.check().clean, trial
         assert state(store) == expected, trial
         store.close()
         shutil.rmtree(data)
-    assert len(outcomes) > 1, f"the kills all hit the same phase: {outcomes}"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_killed_at_twenty_random_moments_in_all(tmp_path: Path, runner: Runner, operation: str) -> None:
+    kill_often(tmp_path, runner, operation, kills=20 // len(OPERATIONS))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_killed_at_a_hundred_random_moments_in_all(tmp_path: Path, runner: Runner, operation: str) -> None:
+    kill_often(tmp_path, runner, operation, kills=100 // len(OPERATIONS))

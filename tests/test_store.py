@@ -24,9 +24,10 @@ from hypothesis import strategies as st
 from rag.chunks import Chunk
 from rag.errors import InputError, StoreDamaged, StoreError, StoreLocked, StoreMismatch
 from rag.papers import Paper, Skipped
+from rag.recovery import rebuild_catalogue
 from rag.retrieval import Retriever
 from rag.settings import load_settings
-from rag.store import Store, SyncReport, rebuild_catalogue
+from rag.store import Store, SyncReport
 from rag.text import sentences
 
 TESTS = Path(__file__).parent

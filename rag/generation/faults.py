@@ -125,6 +125,13 @@ def too_slow(model: Model, seconds: float, *, begun: bool) -> ModelUnavailable:
     )
 
 
+def endless(model: Model, length: int) -> ModelUnavailable:
+    return ModelUnavailable(
+        f"{model.name} at {model.url} did not stop after {length:,} characters, and was given up",
+        hint=f"another model or server heeds RAG_ANSWER_TOKENS; {_NO_MODEL}",
+    )
+
+
 def not_a_model(model: Model, *, html: bool = False) -> ModelUnavailable:
     got = "a web page (HTML)" if html else "something that is no chat answer"
     hint = "most such servers want a URL that ends in /v1" if model.provider == "openai-compatible" else _restart(model)

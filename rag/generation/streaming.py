@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 RETRY_DELAYS: Final = (0.3, 1.0)  # seconds; only before the first token
 _LONGEST_WAIT = 5.0  # a server that asks for a longer pause is reported instead
+_LONGEST = 200_000  # characters; no answer is, and some servers heed no limit
 _POLL = 0.05  # seconds between two looks at `stop`
 
 
@@ -80,6 +81,8 @@ class Deltas(Iterator[str]):
         self._stop = stop or threading.Event()
         self._first, self._between = first_token_seconds, between_tokens_seconds
         self._begun = False
+        self._spoken = False
+        self._length = 0
         self._over = False
         self._deadline = time.monotonic() + first_token_seconds
         self._call = Call(model)
@@ -108,18 +111,28 @@ class Deltas(Iterator[str]):
             except Empty:
                 if time.monotonic() >= self._deadline:
                     self.close()
-                    seconds = self._between if self._begun else self._first
-                    raise faults.too_slow(self._model, seconds, begun=self._begun) from None
+                    seconds = self._between if self._spoken else self._first
+                    raise faults.too_slow(self._model, seconds, begun=self._spoken) from None
                 continue
             if item is None:
                 break
+            if item == "" and time.monotonic() >= self._deadline:
+                self.close()
+                seconds = self._between if self._spoken else self._first
+                raise faults.too_slow(self._model, seconds, begun=self._spoken)
             if isinstance(item, BaseException):
                 self.close()
                 raise faults.explain(item, self._model, begun=self._begun, html=self._call.html) from item
             self._begun = True
+            if not item:
+                continue  # blanks are no progress: they come while a model thinks, and for ever from a broken server
+            self._spoken = True
             self._deadline = time.monotonic() + self._between
-            if item:
-                return item
+            self._length += len(item)
+            if self._length > _LONGEST:
+                self.close()
+                raise faults.endless(self._model, self._length)
+            return item
         self.close()
         raise StopIteration
 
