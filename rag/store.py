@@ -66,7 +66,7 @@ class Store:
         self.embedder = embedder or _embedder(settings)
         self._local = threading.local()
         self._opened: weakref.WeakSet[Catalogue] = weakref.WeakSet()
-        self._complete = -1  # the change up to which the collection is known to hold all that is served
+        self._complete = -1, 0  # the change up to which the collection is known to hold all these chunks
         self.collection = Collection(settings, lambda: self.embedder.fingerprint)
         if check:
             self._check_fingerprint(self.catalogue.meta("fingerprint"))
@@ -253,12 +253,14 @@ class Store:
             self.collection.close()
         self._seen_changes = changes
 
-    def check_complete(self) -> None:
-        """Raise StoreDamaged when chunks of served papers are gone. One count, and only after a change."""
+    def check_complete(self, *, again: bool = False) -> None:
+        """Raise StoreDamaged when chunks of served papers are gone. One count, and only after a change or `again`."""
         changes = self.catalogue.change_count
-        if changes == self._complete:
+        known, wanted = self._complete
+        if changes == known and not again:
             return
-        wanted = self.catalogue.chunk_count()
+        if changes != known:
+            wanted = self.catalogue.chunk_count()
         found = self.collection.count()
         if changes != self.catalogue.change_count or self.catalogue.pending_count():
             return  # somebody is writing
@@ -267,7 +269,7 @@ class Store:
                 f"the collection in {self.collection.where} holds {found:,} of {wanted:,} passages",
                 hint="rag doctor --repair indexes what is missing; rag rebuild makes all anew",
             )
-        self._complete = changes
+        self._complete = changes, wanted
 
     def _adopt_fingerprint(self) -> None:
         if not self.catalogue.meta("fingerprint"):

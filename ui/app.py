@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from ui.endpoints import add_endpoints, tools_speak_json
 from ui.engines import Engines
 from ui.evaluations import Evaluations
 from ui.feedback import Feedback
+from ui.health import Healthz, heart_of
 from ui.library import Library
 from ui.render import Html, tag
 from ui.safety import Guard
@@ -31,9 +31,8 @@ UPLOAD_LIMIT = "200mb"
 SESSIONS = 300  # remembered by the server, 0.2 MB each; a tab that was forgotten says itself who it is
 
 
-def build(engine_or_factory: Engine | Callable[[], Engine], settings: Settings) -> gr.Blocks:
-    """The app over an engine, or over what makes one when it is first needed."""
-    engines = Engines(engine_or_factory)
+def build(engines: Engines, settings: Settings) -> gr.Blocks:
+    """The page, its tabs and the endpoints for programs."""
     chat = Chat(
         engines,
         Conversations(settings.data / "conversations.sqlite"),
@@ -60,9 +59,10 @@ def build(engine_or_factory: Engine | Callable[[], Engine], settings: Settings) 
     return blocks
 
 
-def launch_options() -> dict[str, Any]:
+def launch_options(engines: Engines) -> dict[str, Any]:
     """What `Blocks.launch` is to be told so that the page looks right, asks no other host and shows no file."""
     script, style = ((ASSETS / name).read_text(encoding="utf-8") for name in ("app.js", "app.css"))
+    health = Middleware(Healthz, heart=heart_of(engines))  # before the login, which its askers do not have
     guard = Middleware(Guard, script=script, style=style)
     return {
         "theme": _theme(),
@@ -76,7 +76,7 @@ def launch_options() -> dict[str, Any]:
         "max_file_size": UPLOAD_LIMIT,
         "show_error": True,
         "state_session_capacity": SESSIONS,
-        "app_kwargs": {"middleware": [guard], "docs_url": None, "redoc_url": None},
+        "app_kwargs": {"middleware": [guard, health], "docs_url": None, "redoc_url": None},
     }
 
 
@@ -93,7 +93,8 @@ def serve(
     from rag.engine import Engine
 
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    blocks = build(engine if engine is not None else lambda: Engine.open(settings), settings)
+    engines = Engines(engine if engine is not None else lambda: Engine.open(settings))
+    blocks = build(engines, settings)
     try:
         blocks.launch(
             server_name=host,
@@ -102,7 +103,7 @@ def serve(
             mcp_server=mcp,
             prevent_thread_lock=True,
             quiet=True,
-            **launch_options(),
+            **launch_options(engines),
         )
     except OSError as error:  # the port is taken
         raise SettingsError(
