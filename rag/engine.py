@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -23,6 +24,7 @@ from rag.generation.writing import Writing
 from rag.grounding import Grounder, Grounding, Piece
 from rag.grounding.verifiers import Verifier
 from rag.grounding.verifiers import verifier as make_verifier
+from rag.logs import fields
 from rag.papers import Paper
 from rag.retrieval import Filters, Ranking, Retriever
 from rag.settings import Settings
@@ -31,6 +33,8 @@ from rag.store import Store
 
 if TYPE_CHECKING:
     from rag.query_engine import AbstractsQueryEngine
+
+log = logging.getLogger(__name__)
 
 _LONGEST_QUESTION = 2000  # characters that are searched for
 _MODEL_SECONDS = 60
@@ -143,9 +147,28 @@ class Engine:
         """
         asking = _Asking(self, question, unsupported or self.settings.unsupported, stop or threading.Event())
         try:
-            yield from asking.events(history, filters or Filters(), top_k or self.settings.top_k, llm, evidence_order)
+            for event in asking.events(
+                history, filters or Filters(), top_k or self.settings.top_k, llm, evidence_order
+            ):
+                if isinstance(event, Done):
+                    self._log(event.answer)
+                yield event
         except Unavailable as error:
+            log.warning("nothing could be asked: %s", error.message)
             yield asking.refuse(Reason.MODEL_UNAVAILABLE, error.message, error.hint)
+
+    def _log(self, answer: Answer) -> None:
+        """An event for who runs this; what was asked only where RAG_LOG_QUESTIONS says so."""
+        asked = {"question": answer.question} if self.settings.log_questions else {}
+        said = fields(
+            **asked,
+            model=answer.model,
+            sentences=len(answer.sentences),
+            supported=answer.count(Verdict.SUPPORTED),
+            refused=answer.refusal.reason.value if answer.refusal else "",
+            seconds=round(answer.timings.total, 3),
+        )
+        log.info("answered", extra=said)
 
     # what the steps need
 

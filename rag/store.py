@@ -8,6 +8,7 @@ ingest goes on from there.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import threading
@@ -27,9 +28,12 @@ from rag.chunks import Chunk, chunk_papers
 from rag.collection import Collection
 from rag.embedding import Embedder, Vectors
 from rag.errors import InputError, StoreDamaged, StoreError, StoreLocked, StoreMismatch
+from rag.logs import fields
 from rag.papers import Paper, Skipped
 from rag.settings import Settings
 from rag.sync import Marking, SyncReport, drop_origins
+
+log = logging.getLogger(__name__)
 
 __all__ = ["Health", "Progress", "Store", "SyncReport", "rebuild_catalogue"]
 
@@ -124,7 +128,11 @@ class Store:
             self.finish_pending(progress)
             with self.catalogue.transaction():
                 self.catalogue.mark_synced(self.catalogue.source_number(source))
-        return replace(report, finished=finished, seconds=time.monotonic() - started)
+        report = replace(report, finished=finished, seconds=time.monotonic() - started)
+        counts = {name: getattr(report, name) for name in ("new", "updated", "removed", "unchanged", "finished")}
+        said = fields(source=source, **counts, skipped=len(report.skipped), seconds=round(report.seconds, 3))
+        log.info("synced", extra=said)
+        return report
 
     def remove_source(self, name: str) -> int:
         """Forget a source; the papers that no other source lists are removed and counted."""

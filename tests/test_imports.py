@@ -16,7 +16,7 @@ FILES = sorted((ROOT / "rag").rglob("*.py"))
 # A module may import from its own level and from those above it.
 LEVELS = [
     {"rag", "rag.errors", "rag.language", "rag.names"},
-    {"rag.settings", "rag.papers", "rag.markup", "rag.quantities", "rag.minilm"},
+    {"rag.settings", "rag.papers", "rag.markup", "rag.quantities", "rag.minilm", "rag.logs"},
     {"rag.text", "rag.identity"},
     {"rag.readers", "rag.embedding", "rag.chunks", "rag.catalogue"},
     {"rag.collection", "rag.sync"},

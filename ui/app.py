@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from rag.errors import SettingsError
+from rag.logs import adopt, fields
 from rag.settings import Settings
 from ui.chat import Chat
 from ui.conversations import Conversations
@@ -20,10 +22,13 @@ from ui.feedback import Feedback
 from ui.health import Healthz, heart_of
 from ui.library import Library
 from ui.render import Html, tag
+from ui.requests import RequestLog
 from ui.safety import Guard
 
 if TYPE_CHECKING:
     from rag.engine import Engine
+
+log = logging.getLogger(__name__)
 
 ASSETS = Path(__file__).parent / "assets"
 TITLE = "Ask Abstracts"
@@ -62,6 +67,7 @@ def build(engines: Engines, settings: Settings) -> gr.Blocks:
 def launch_options(engines: Engines) -> dict[str, Any]:
     """What `Blocks.launch` is to be told so that the page looks right, asks no other host and shows no file."""
     script, style = ((ASSETS / name).read_text(encoding="utf-8") for name in ("app.js", "app.css"))
+    requests = Middleware(RequestLog)
     health = Middleware(Healthz, heart=heart_of(engines))  # before the login, which its askers do not have
     guard = Middleware(Guard, script=script, style=style)
     return {
@@ -76,7 +82,7 @@ def launch_options(engines: Engines) -> dict[str, Any]:
         "max_file_size": UPLOAD_LIMIT,
         "show_error": True,
         "state_session_capacity": SESSIONS,
-        "app_kwargs": {"middleware": [guard, health], "docs_url": None, "redoc_url": None},
+        "app_kwargs": {"middleware": [requests, guard, health], "docs_url": None, "redoc_url": None},
     }
 
 
@@ -109,8 +115,10 @@ def serve(
         raise SettingsError(
             f"{host}:{port} cannot be listened on", hint="rag serve --port 0 takes a free port"
         ) from error
+    adopt("uvicorn", "uvicorn.error", "uvicorn.access")
     if mcp:
         tools_speak_json(blocks)
+    log.info("listening", extra=fields(url=blocks.local_url, login=auth is not None, mcp=mcp))
     if block:
         _announce(blocks, host, auth is not None, mcp)
         blocks.block_thread()
