@@ -23,7 +23,7 @@ from ui.health import Healthz, heart_of
 from ui.library import Library
 from ui.render import Html, tag
 from ui.requests import RequestLog
-from ui.safety import Guard
+from ui.safety import Guard, fetch_nothing
 
 if TYPE_CHECKING:
     from rag.engine import Engine
@@ -99,6 +99,7 @@ def serve(
     from rag.engine import Engine
 
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+    fetch_nothing()
     engines = Engines(engine if engine is not None else lambda: Engine.open(settings))
     blocks = build(engines, settings)
     try:
