@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -337,10 +338,15 @@ def as_nobody(folder: Path) -> list[str]:
         pytest.skip("setpriv is not here, and this is root")
     for path in (folder, *folder.rglob("*")):
         os.chown(path, int(UID), int(UID))
-    for parent in folder.parents:
-        if not parent.stat().st_mode & 0o001 and parent.owner() == "root" and parent.is_relative_to("/tmp"):
-            parent.chmod(parent.stat().st_mode | 0o011)  # pytest's folders are the user's alone
     return [setpriv, f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "--inh-caps=-all"]
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """An empty folder that another user can reach; pytest's are the user's alone."""
+    with tempfile.TemporaryDirectory(prefix="askabstracts-image-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 def usable_python(prefix: list[str]) -> str:
@@ -361,14 +367,14 @@ def usable_python(prefix: list[str]) -> str:
 
 
 @pytest.mark.nightly
-def test_the_steps_of_the_dockerfile_make_an_app_that_answers(tmp_path: Path) -> None:
+def test_the_steps_of_the_dockerfile_make_an_app_that_answers(open_folder: Path) -> None:
     """Paths of the image stand below an empty folder; what only root can do (the user) is left out. TORCH_INDEX and
     other ARGs are taken from the environment where they are set there, as --build-arg would."""
-    image = tmp_path / "image"
+    image = open_folder / "image"
     places = {path: image / path.lstrip("/") for path in ("/src", "/opt/askabstracts", "/data", "/home/askabstracts")}
     for place in places.values():
         place.mkdir(parents=True)
-    context = tmp_path / "context"
+    context = open_folder / "context"
     for one in DOCKERFILE:
         if one.name == "COPY" and "--from" not in one.text:
             for path in one.words[:-1]:
@@ -377,7 +383,7 @@ def test_the_steps_of_the_dockerfile_make_an_app_that_answers(tmp_path: Path) ->
                 source = ROOT / path
                 unwanted = shutil.ignore_patterns("__pycache__", "*.pyc")
                 shutil.copytree(source, target, ignore=unwanted) if source.is_dir() else shutil.copy(source, target)
-    prefix = as_nobody(tmp_path)
+    prefix = as_nobody(open_folder)
 
     def moved(text: str) -> str:
         for path, place in places.items():
