@@ -21,6 +21,7 @@ check: .make/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	@PATH="$(BIN):$$PATH" sh .ci/audit
 
 eval: .make/dev
 	$(BIN)/rag eval run --set sample --llm extractive --corpus rag/data/iclr2026_sample.jsonl

@@ -272,9 +272,9 @@ def retrieval(
 
 
 def _settings(**overrides: object) -> Settings:
-    from rag.settings import load_settings
+    from rag.logs import logged_settings
 
-    return load_settings(**overrides)
+    return logged_settings(**overrides)
 
 
 def _run(name: str) -> Run:

@@ -42,8 +42,10 @@ def papers_of(corpus: Path) -> list[Paper]:
 def rates(
     edits: Sequence[Edit], papers: Sequence[Paper], grounder: Grounder
 ) -> tuple[list[bool], list[bool], list[float]]:
-    """For each edit whether it is supported by words alone, and by the verifier; the seconds of those that were read."""
-    located, final, seconds = [], [], []
+    """For each edit whether it is supported by words alone, and by the verifier; seconds of those that were read."""
+    located: list[bool] = []
+    final: list[bool] = []
+    seconds: list[float] = []
     for edit in edits:
         others = random.Random(edit.edited).sample([one for one in papers if one is not edit.paper], 2)
         checked, reading = grounder.open([edit.paper, *others]).begin(edit.edited)

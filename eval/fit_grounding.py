@@ -65,8 +65,10 @@ class Cached:
         self._encode, self._file = encode, file
         self._rows: dict[str, Vectors] = {}
         if file and file.exists():
-            with np.load(file, allow_pickle=True) as stored:
-                self._rows = dict(zip(stored["t"].tolist(), stored["v"].astype(np.float32), strict=True))
+            with np.load(file) as stored:
+                if "texts" in stored:  # a file of an older version has pickled ones, which are not read
+                    texts = json.loads(stored["texts"].tobytes())
+                    self._rows = dict(zip(texts, stored["v"].astype(np.float32), strict=True))
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         new = list(dict.fromkeys(text for text in texts if text not in self._rows))
@@ -76,8 +78,8 @@ class Cached:
 
     def save(self) -> None:
         if self._file:
-            texts = np.array(list(self._rows), dtype=object)
-            np.savez(self._file, t=texts, v=np.stack(list(self._rows.values())).astype(np.float16))
+            texts = np.frombuffer(json.dumps(list(self._rows)).encode(), dtype=np.uint8)
+            np.savez(self._file, texts=texts, v=np.stack(list(self._rows.values())).astype(np.float16))
 
 
 def read_pairs(folder: Path, parts: Sequence[str]) -> Iterator[Pair]:

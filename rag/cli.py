@@ -79,7 +79,7 @@ def ingest(
             with progress_bar(_console(stderr=True)) as progress:
                 report = store.sync(source.name, source.papers(), progress)
         except InputError as error:  # the other files of a folder or an archive are still wanted
-            print(f"rag: {error}", file=sys.stderr)
+            _tell(error.message, error.hint)
             unreadable += 1
             continue
         reports.append(report)
@@ -172,7 +172,7 @@ def export(
     chosen = load_answer(answer, _settings())
     text = exported(chosen, form)
     if papers_only and not chosen.cited:
-        print("rag: the answer cites no paper", file=sys.stderr)
+        _tell("the answer cites no paper")
     if output:
         write_file(output, text)
     else:
@@ -286,9 +286,12 @@ def serve(
     user, colon, password = auth.partition(":")
     if auth and not (user and colon and password):
         _fail("--auth takes user:password")
+    settings = _settings()
+    from rag.logs import start_log
     from ui.app import serve as serve_app
 
-    serve_app(_settings(), host=host, port=port, auth=(user, password) if auth else None, mcp=mcp)
+    start_log(settings, secrets=[password])
+    serve_app(settings, host=host, port=port, auth=(user, password) if auth else None, mcp=mcp)
 
 
 def main() -> None:
@@ -306,7 +309,7 @@ def main() -> None:
     try:
         app()
     except RagError as error:
-        print(f"rag: {error}", file=sys.stderr)
+        _tell(error.message, error.hint)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -334,9 +337,9 @@ def _exit_code(answer: Answer) -> int:
 
 
 def _settings() -> Settings:
-    from rag.settings import load_settings
+    from rag.logs import logged_settings
 
-    return load_settings()
+    return logged_settings()
 
 
 def _engine() -> Engine:
@@ -365,5 +368,17 @@ def _print_json(data: object) -> None:
 
 
 def _fail(message: str) -> NoReturn:
-    print(f"rag: {message}", file=sys.stderr)
+    _tell(message)
     raise typer.Exit(USAGE)
+
+
+def _tell(message: str, hint: str = "") -> None:
+    """Say on stderr what went wrong, as one line of the log where that is JSON."""
+    from rag.logs import fields, is_json
+
+    if is_json():
+        import logging
+
+        logging.getLogger(__name__).error("%s", message, extra=fields(hint=hint) if hint else None)
+    else:
+        print(f"rag: {message}\n  {hint}" if hint else f"rag: {message}", file=sys.stderr)

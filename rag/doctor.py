@@ -47,6 +47,14 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield from _guarded("checks with", lambda: _verifier(settings))
 
 
+def check_alive(store: Store) -> None:
+    """The little that every question needs: both sides of the store answer and agree in number, and the embedding
+    model reads. Raises RagError. Takes milliseconds once the model is loaded; `examine` looks closer."""
+    store.refresh()
+    store.check_complete(again=True)
+    store.embedder.encode_question("alive?")
+
+
 def describe(health: Health) -> Finding:
     """The state of the store in words."""
     problems = []

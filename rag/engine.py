@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rag.answer import Answer, Reason, Source
+from rag.answer import Answer, Reason, Source, Verdict
 from rag.asking import LONGEST_QUESTION, Asking, readable
 from rag.conversation import Turn
 from rag.embedding import Remembered
@@ -16,6 +17,7 @@ from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Wi
 from rag.generation.models import Model
 from rag.generation.providers import choose_model
 from rag.grounding.verifiers import Verifier
+from rag.logs import fields
 from rag.papers import Paper
 from rag.retrieval import Filters, Retriever
 from rag.settings import Settings
@@ -24,6 +26,8 @@ from rag.verification import make_verifier
 
 if TYPE_CHECKING:
     from rag.query_engine import AbstractsQueryEngine
+
+log = logging.getLogger(__name__)
 
 _MODEL_SECONDS = 60
 
@@ -127,9 +131,28 @@ class Engine:
         """
         asking = Asking(self, question, unsupported or self.settings.unsupported, stop or threading.Event())
         try:
-            yield from asking.events(history, filters or Filters(), top_k or self.settings.top_k, llm, evidence_order)
+            for event in asking.events(
+                history, filters or Filters(), top_k or self.settings.top_k, llm, evidence_order
+            ):
+                if isinstance(event, Done):
+                    self._log(event.answer)
+                yield event
         except Unavailable as error:
+            log.warning("nothing could be asked: %s", error.message)
             yield asking.refuse(Reason.MODEL_UNAVAILABLE, error.message, error.hint)
+
+    def _log(self, answer: Answer) -> None:
+        """An event for who runs this; what was asked only where RAG_LOG_QUESTIONS says so."""
+        asked = {"question": answer.question} if self.settings.log_questions else {}
+        said = fields(
+            **asked,
+            model=answer.model,
+            sentences=len(answer.sentences),
+            supported=answer.count(Verdict.SUPPORTED),
+            refused=answer.refusal.reason.value if answer.refusal else "",
+            seconds=round(answer.timings.total, 3),
+        )
+        log.info("answered", extra=said)
 
     # what the steps need
 

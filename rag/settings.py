@@ -20,13 +20,35 @@ from pydantic_settings import (
 
 from rag.errors import SettingsError
 
+_KEY_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "HF_TOKEN")
 
-class Settings(BaseSettings):
-    """What can be set. Read once by the command line or the app and passed on from there."""
+
+class LogSettings(BaseSettings):
+    """How to log: read before all else, so that a setting with a bad value can be told in that form."""
 
     model_config = SettingsConfigDict(
         env_prefix="RAG_", env_file=".env", toml_file="rag.toml", extra="ignore", validate_default=True
     )
+
+    log: Literal["text", "json"] = Field(
+        default="text", description="Log on stderr: warnings in words, or every event as one JSON object a line."
+    )
+    log_questions: bool = Field(default=False, description="Whether what is asked may stand in the log.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls)
+
+
+class Settings(LogSettings):
+    """What can be set. Read once by the command line or the app and passed on from there."""
 
     data: Path = Field(
         default_factory=lambda: user_data_path("askabstracts", appauthor=False),
@@ -83,18 +105,6 @@ class Settings(BaseSettings):
     )
 
     lock_seconds: float = Field(30, ge=0, description="How long a second writer waits for the first.")
-    log: Literal["text", "json"] = Field("text", description="Form of the log on stderr.")
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls)
 
     @field_validator("verifier")
     @classmethod
@@ -122,6 +132,21 @@ class Settings(BaseSettings):
         reader = self.verifier.removeprefix("nli:") if self.verifier.startswith("nli:") else ""
         embedder = "" if self.embed_model == "minilm" else self.embed_model
         return tuple(name for name in (embedder, self.rerank_model, reader) if name and not Path(name).is_dir())
+
+
+def log_settings() -> LogSettings:
+    """How to log, whatever else is wrong with the settings; `load_settings` tells that."""
+    try:
+        return LogSettings()
+    except ValueError:
+        return LogSettings.model_construct(log="text", log_questions=False)
+
+
+def secret_values(settings: Settings) -> list[str]:
+    """Every secret that is set, also the keys that the providers' own variables hold: what no log line may show."""
+    ours = [getattr(settings, name) for name in Settings.model_fields]
+    theirs = [os.environ.get(name, "") for name in _KEY_VARIABLES]
+    return [*(value.get_secret_value() for value in ours if isinstance(value, SecretStr)), *theirs]
 
 
 def load_settings(**overrides: Any) -> Settings:

@@ -8,6 +8,7 @@ ingest goes on from there.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 import time
@@ -26,10 +27,13 @@ from rag.chunks import Chunk, chunk_papers
 from rag.collection import Collection
 from rag.embedding import Embedder, Vectors
 from rag.errors import InputError, StoreDamaged, StoreError, StoreLocked, StoreMismatch
+from rag.logs import fields
 from rag.metadata import Recorded
 from rag.papers import Paper, Skipped
 from rag.settings import Settings
 from rag.sync import Marking, SyncReport, drop_origins
+
+log = logging.getLogger(__name__)
 
 __all__ = ["Health", "Progress", "Store", "SyncReport", "make_embedder", "write_lock"]
 
@@ -71,7 +75,7 @@ class Store:
         self.embedder = embedder or make_embedder(settings)
         self._local = threading.local()
         self._opened: weakref.WeakSet[Catalogue] = weakref.WeakSet()
-        self._complete = -1  # the change up to which the collection is known to hold all that is served
+        self._complete = -1, 0  # the change up to which the collection is known to hold all these chunks
         self.collection = Collection(settings, lambda: self.embedder.fingerprint)
         if check:
             self._check_fingerprint(self.catalogue.meta("fingerprint"))
@@ -129,7 +133,11 @@ class Store:
             self.finish_pending(progress)
             with self.catalogue.transaction():
                 self.catalogue.mark_synced(self.catalogue.source_number(source))
-        return replace(report, finished=finished, seconds=time.monotonic() - started)
+        report = replace(report, finished=finished, seconds=time.monotonic() - started)
+        counts = {name: getattr(report, name) for name in ("new", "updated", "removed", "unchanged", "finished")}
+        said = fields(source=source, **counts, skipped=len(report.skipped), seconds=round(report.seconds, 3))
+        log.info("synced", extra=said)
+        return report
 
     def remove_source(self, name: str) -> int:
         """Forget a source; the papers that no other source lists are removed and counted."""
@@ -293,12 +301,14 @@ class Store:
                 self.collection.close()
         self._seen_changes = changes
 
-    def check_complete(self) -> None:
-        """Raise StoreDamaged when chunks of served papers are gone. One count, and only after a change."""
+    def check_complete(self, *, again: bool = False) -> None:
+        """Raise StoreDamaged when chunks of served papers are gone. One count, and only after a change or `again`."""
         changes = self.catalogue.change_count
-        if changes == self._complete:
+        known, wanted = self._complete
+        if changes == known and not again:
             return
-        wanted = self.catalogue.chunk_count()
+        if changes != known:
+            wanted = self.catalogue.chunk_count()
         found = self.collection.count()
         if changes != self.catalogue.change_count or self.catalogue.pending_count():
             return  # somebody is writing
@@ -307,7 +317,7 @@ class Store:
                 f"the collection in {self.collection.where} holds {found:,} of {wanted:,} passages",
                 hint="rag doctor --repair indexes what is missing; rag rebuild makes all anew",
             )
-        self._complete = changes
+        self._complete = changes, wanted
 
     def _adopt_fingerprint(self) -> None:
         if not self.catalogue.meta("fingerprint"):

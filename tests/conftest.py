@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,6 +54,12 @@ def sample_data(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) ->
         store.sync(source.name, source.papers())
     store.close()
     return folder
+
+
+@pytest.fixture
+def sample_copy(sample_data: Path, tmp_path: Path) -> Path:
+    """A copy of that folder, for a test to change."""
+    return Path(shutil.copytree(sample_data, tmp_path / "sample"))
 
 
 @pytest.fixture(scope="session")

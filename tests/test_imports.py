@@ -16,7 +16,7 @@ FILES = sorted((ROOT / "rag").rglob("*.py"))
 # A module may import from its own level and from those above it.
 LEVELS = [
     {"rag", "rag.errors", "rag.language", "rag.names"},
-    {"rag.settings", "rag.papers", "rag.markup", "rag.quantities", "rag.minilm"},
+    {"rag.settings", "rag.papers", "rag.markup", "rag.quantities", "rag.minilm", "rag.logs"},
     {"rag.text", "rag.identity", "rag.disk"},
     {"rag.readers", "rag.embedding", "rag.chunks", "rag.catalogue", "rag.chroma"},
     {"rag.metadata"},
@@ -24,7 +24,7 @@ LEVELS = [
     {"rag.store", "rag.answer", "rag.evidence", "rag.fulltext", "rag.events"},
     {"rag.retrieval", "rag.recovery"},
     {"rag.answerability", "rag.followup", "rag.smalltalk", "rag.generation", "rag.conversation", "rag.grounding"},
-    {"rag.engine", "rag.query_engine", "rag.writers"},
+    {"rag.verification", "rag.asking", "rag.engine", "rag.query_engine", "rag.writers"},
     {"rag.export", "rag.doctor", "rag.terminal"},
     {"rag.chat"},
     {"rag.cli"},

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from rag.errors import SettingsError
+from rag.logs import adopt, fields
 from rag.settings import Settings
 from ui.chat import Chat
 from ui.conversations import Conversations
@@ -18,12 +19,16 @@ from ui.endpoints import add_endpoints, tools_speak_json
 from ui.engines import Engines
 from ui.evaluations import Evaluations
 from ui.feedback import Feedback
+from ui.health import Healthz, heart_of
 from ui.library import Library
 from ui.render import Html, tag
-from ui.safety import Guard
+from ui.requests import RequestLog
+from ui.safety import Guard, fetch_nothing
 
 if TYPE_CHECKING:
     from rag.engine import Engine
+
+log = logging.getLogger(__name__)
 
 ASSETS = Path(__file__).parent / "assets"
 TITLE = "Ask Abstracts"
@@ -31,9 +36,8 @@ UPLOAD_LIMIT = "200mb"
 SESSIONS = 300  # remembered by the server, 0.2 MB each; a tab that was forgotten says itself who it is
 
 
-def build(engine_or_factory: Engine | Callable[[], Engine], settings: Settings) -> gr.Blocks:
-    """The app over an engine, or over what makes one when it is first needed."""
-    engines = Engines(engine_or_factory)
+def build(engines: Engines, settings: Settings) -> gr.Blocks:
+    """The page, its tabs and the endpoints for programs."""
     chat = Chat(
         engines,
         Conversations(settings.data / "conversations.sqlite"),
@@ -60,9 +64,11 @@ def build(engine_or_factory: Engine | Callable[[], Engine], settings: Settings) 
     return blocks
 
 
-def launch_options() -> dict[str, Any]:
+def launch_options(engines: Engines) -> dict[str, Any]:
     """What `Blocks.launch` is to be told so that the page looks right, asks no other host and shows no file."""
     script, style = ((ASSETS / name).read_text(encoding="utf-8") for name in ("app.js", "app.css"))
+    requests = Middleware(RequestLog)
+    health = Middleware(Healthz, heart=heart_of(engines))  # before the login, which its askers do not have
     guard = Middleware(Guard, script=script, style=style)
     return {
         "theme": _theme(),
@@ -76,7 +82,7 @@ def launch_options() -> dict[str, Any]:
         "max_file_size": UPLOAD_LIMIT,
         "show_error": True,
         "state_session_capacity": SESSIONS,
-        "app_kwargs": {"middleware": [guard], "docs_url": None, "redoc_url": None},
+        "app_kwargs": {"middleware": [requests, guard, health], "docs_url": None, "redoc_url": None},
     }
 
 
@@ -93,7 +99,9 @@ def serve(
     from rag.engine import Engine
 
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    blocks = build(engine if engine is not None else lambda: Engine.open(settings), settings)
+    fetch_nothing()
+    engines = Engines(engine if engine is not None else lambda: Engine.open(settings))
+    blocks = build(engines, settings)
     try:
         blocks.launch(
             server_name=host,
@@ -102,14 +110,16 @@ def serve(
             mcp_server=mcp,
             prevent_thread_lock=True,
             quiet=True,
-            **launch_options(),
+            **launch_options(engines),
         )
     except OSError as error:  # the port is taken
         raise SettingsError(
             f"{host}:{port} cannot be listened on", hint="rag serve --port 0 takes a free port"
         ) from error
+    adopt("uvicorn", "uvicorn.error", "uvicorn.access")
     if mcp:
         tools_speak_json(blocks)
+    log.info("listening", extra=fields(url=blocks.local_url, login=auth is not None, mcp=mcp))
     if block:
         _announce(blocks, host, auth is not None, mcp)
         blocks.block_thread()

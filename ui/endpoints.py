@@ -6,6 +6,7 @@ Gradio takes names, types and descriptions from the functions: their docstrings 
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import asdict
 from typing import Any
 
@@ -16,6 +17,8 @@ from rag.conversation import Turn
 from rag.errors import RagError
 from rag.retrieval import Filters
 from ui.engines import Engines
+
+log = logging.getLogger(__name__)
 
 MOST_PAPERS = 50
 AT_ONCE = 24
@@ -124,7 +127,8 @@ def _count(top_k: int) -> int:
 
 
 class _Told:
-    """Turns our errors into Gradio's, whose message reaches the caller."""
+    """Turns our errors into Gradio's, whose message reaches the caller; of others only the kind does, and the log has
+    the rest. Gradio would print them itself, with whatever they quote."""
 
     def __enter__(self) -> None:
         return None
@@ -132,3 +136,6 @@ class _Told:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, RagError):
             raise gr.Error(str(error), print_exception=False) from error
+        if isinstance(error, Exception):
+            log.error("a call failed", exc_info=error)
+            raise gr.Error(f"This failed ({type(error).__name__}); see the log", print_exception=False) from error

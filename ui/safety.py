@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Any, NoReturn
+
+import gradio as gr
+from gradio import processing_utils
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -72,6 +75,19 @@ class Guard:
             await send(message)
 
         await self._app(scope, receive, guarded)
+
+
+def fetch_nothing() -> None:
+    """Keep Gradio from fetching what a call names by its address instead of uploading it.
+
+    Any field of any call may hold such a "file", and Gradio would load it from the web (and look its name up at a
+    public name server) before our code sees the call. There is no setting against that.
+    """
+
+    async def refuse(url: str) -> NoReturn:
+        raise gr.Error("files are uploaded here, not fetched", print_exception=False)
+
+    processing_utils.async_ssrf_protected_get = refuse
 
 
 async def _forbid(send: Send) -> None:

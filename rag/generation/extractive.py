@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rag.embedding import Vectors
 from rag.evidence import Sentence, read_paper
+from rag.language.orders import is_order
 from rag.quantities import quantities
 from rag.retrieval import Ranking
 from rag.text import named_terms, stems
@@ -58,7 +59,12 @@ def pick_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Pick
 def score_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Picked]:
     """Every sentence of the best papers with its score; higher is better, comparable within one question only."""
     read = [read_paper(hit.paper) for hit in ranking.hits[:_READ_PAPERS]]
-    listed = [(index, sentence) for index, paper in enumerate(read) for sentence in paper.sentences]
+    listed = [
+        (index, sentence)
+        for index, paper in enumerate(read)
+        for sentence in paper.sentences
+        if not is_order(sentence.text)
+    ]
     if not listed:
         return []
     similarity = encode([sentence.text for _, sentence in listed]) @ ranking.vector

@@ -22,6 +22,12 @@ INSTALL = "pip install 'askabstracts[hosted]'"
 _NO_MODEL = "RAG_LLM=extractive answers without a model"
 _MAY_PASS = {429, 503}
 _SHOWN_DETAIL = 200
+# What servers and HTTP libraries repeat of a call: "Incorrect API key provided: sk-…", "…?key=AIza…", "Bearer …".
+_KEY = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|hf)[-_][\w-]{6,}|\bAIza[\w-]{10,}"
+    r"|(?<=key=)[^\s&'\"]+|(?<=token=)[^\s&'\"]+|(?<=bearer )[^\s'\"]+",
+    re.IGNORECASE,
+)
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
@@ -191,5 +197,5 @@ def _detail(error: BaseException) -> str:
     texts = [str(cause) for cause in causes(error) if str(cause)]
     text = texts[0] if status(error) is not None and texts else texts[-1] if texts else type(error).__name__
     text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]+>", " ", text, flags=re.DOTALL | re.IGNORECASE)
-    text = " ".join(text.split())
+    text = _KEY.sub("***", " ".join(text.split()))
     return text if len(text) <= _SHOWN_DETAIL else text[: _SHOWN_DETAIL - 1] + "…"

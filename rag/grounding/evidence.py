@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from rag.grounding.analysis import Analysis, analyse
 from rag.grounding.failure import Context
+from rag.language.orders import is_order
 from rag.markup import plain
 from rag.papers import Paper
-from rag.text import named_terms, sentences, stems
+from rag.text import has_cjk, named_terms, sentences, stems
 
 Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
@@ -25,6 +26,7 @@ _INTRODUCED = re.compile(r"\b(?:propose|introduce|present|develop|release|call|d
 _DEFINED = re.compile(
     r"((?:[A-Z][\w-]+\s+(?:(?:of|for|and|with|the|in)\s+)?){2,6}|[A-Z]\w+(?:-\w+)+\s+)\(([A-Z][\w-]{1,15})\)"
 )
+_DIGITS = tuple("0123456789")
 _OTHERS = re.compile(
     r"\b(?:such as|e\.g\.|like|existing|via|using|than|with|through)\s+(?:\w+\s+){0,2}$", re.IGNORECASE
 )
@@ -32,13 +34,16 @@ _OTHERS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One sentence of one abstract; `start` and `end` are offsets in `Paper.abstract`, `text` is without markup."""
+    """One sentence of one abstract; `start` and `end` are offsets in `Paper.abstract`, `text` is without markup.
+
+    `number` counts the abstract's sentences, also those that are no evidence.
+    """
 
     paper: int
+    number: int
     start: int
     end: int
     text: str
-
     known: frozenset[str]
 
     @property
@@ -55,7 +60,7 @@ class Window:
 
 
 class Evidence:
-    """All sentences of some papers.
+    """All sentences of some papers that state something: an order to the reader, or a word alone, bears nothing out.
 
     `vectors` has shape (len(passages), dimension) with rows of unit length, or is None without an `encode`.
     """
@@ -125,16 +130,24 @@ class Evidence:
             for first in (place - 1, place)
             if first >= 0 and first + 1 < len(self.passages)
             and self.passages[first].paper == self.passages[first + 1].paper == paper
+            and self.passages[first].number + 1 == self.passages[first + 1].number
         ]  # fmt: skip
 
 
 def _passages(index: int, paper: Paper, known: frozenset[str]) -> list[Passage]:
     readable = plain(paper.abstract)
     found = []
-    for span in sentences(readable.text):
-        start, end = readable.original(span.start, span.end)
-        found.append(Passage(index, start, end, readable.text[span.start : span.end], known))
+    for number, span in enumerate(sentences(readable.text)):
+        text = readable.text[span.start : span.end]
+        if not is_order(text) and not is_lone_word(text):
+            found.append(Passage(index, number, *readable.original(span.start, span.end), text, known))
     return found
+
+
+def is_lone_word(text: str) -> bool:
+    """A name or noun that stands for a sentence: it says nothing without the question that it answers."""
+    words = text.split()
+    return len(words) == 1 and not words[0].lstrip("([~≈<>+-−").startswith(_DIGITS) and not has_cjk(text)
 
 
 @lru_cache(maxsize=512)

@@ -9,7 +9,7 @@ from rag.answer import Verdict
 from rag.grounding import weights
 from rag.grounding.analysis import analyse
 from rag.grounding.clauses import clauses, tail
-from rag.grounding.evidence import Encode, Evidence, Vectors
+from rag.grounding.evidence import Encode, Evidence, Vectors, is_lone_word
 from rag.grounding.features import COPY, Located, features, locate
 from rag.grounding.foreign import check_foreign, is_foreign
 from rag.grounding.meta import states_nothing
@@ -19,6 +19,7 @@ from rag.grounding.verifiers import Located as LocatedVerifier
 from rag.grounding.verifiers import Verifier
 from rag.markup import plain_text
 from rag.papers import Paper
+from rag.text import has_cjk, informative, stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +39,17 @@ class Grounder:
         self.verifier: Verifier = verifier or LocatedVerifier()
 
     def open(self, papers: Sequence[Paper], question: str = "") -> Grounding:
-        """Prepare the retrieved abstracts once for all sentences of an answer; words alone need no `question`."""
-        return Grounding(Evidence(papers, self._encode), self.verifier)
+        """Prepare the retrieved abstracts once for all sentences of an answer; a lone word answers `question`."""
+        return Grounding(Evidence(papers, self._encode), self.verifier, question)
 
 
 class Grounding:
     """One answer's evidence; not safe for use by several threads at once."""
 
-    def __init__(self, evidence: Evidence, verifier: Verifier) -> None:
+    def __init__(self, evidence: Evidence, verifier: Verifier, question: str = "") -> None:
         self._evidence = evidence
         self._verifier = verifier
+        self._question = question
 
     def warm(self) -> None:
         """Prepare the evidence on another thread, so that the first sentence need not wait for it."""
@@ -74,6 +76,8 @@ class Grounding:
                 checked = replace(checked, spans=self._spans(located, checked.score))
         else:
             checked = self.located(claim, cited)
+        if checked.spans and is_lone_word(claim) and not self._is_asked_about(checked.spans):
+            return Checked(Verdict.NOT_FOUND, note="one word, from a sentence that is about something else"), None
         if isinstance(self._verifier, LocatedVerifier) or checked.vetoed or checked.quoted:
             return checked, None
         return checked, self.reading(claim, checked)
@@ -92,6 +96,22 @@ class Grounding:
             )
         coverage = self._closest(claim).alignment.coverage
         return Reading(claim, passage_around(checked.spans, self._evidence), checked, checked.spans, coverage)
+
+    def _is_asked_about(self, spans: Sequence[Support]) -> bool:
+        """Does one of these spans speak of what was asked? Only then can a word out of it be an answer."""
+        evidence = self._evidence
+        if not self._question or has_cjk(self._question):  # nothing to compare with
+            return True
+        asked, close = frozenset(informative(self._question)), evidence.similarities(self._question)
+        places = [
+            place
+            for place, passage in enumerate(evidence.passages)
+            for span in spans
+            if passage.paper == span.paper and span.start <= passage.start and passage.end <= span.end
+        ]
+        return any(
+            close[place] >= _RELATED or not asked.isdisjoint(stems(evidence.passages[place].text)) for place in places
+        )
 
     def located(self, claim: str, cited: Sequence[int] = ()) -> Checked:
         """The verdict by words alone: the claim as a whole, else each of its clauses where it can be borne out."""
@@ -147,6 +167,7 @@ class Grounding:
         return locate(analyse(claim, self._evidence.names), self._evidence, self._evidence.similarities(claim))[0]
 
 
+_RELATED = 0.35  # cosine of a sentence to a question that it may answer in other words
 _RANK = {Verdict.SUPPORTED: 3, Verdict.CONTRADICTED: 2, Verdict.PARTLY: 1, Verdict.NOT_FOUND: 0}
 
 

@@ -1,10 +1,12 @@
-"""Sentences of an answer that state nothing to be checked: greetings, announcements, headings, "not mentioned"."""
+"""Sentences of an answer that state nothing to be checked: greetings, announcements, headings, "not mentioned", and
+orders that a model repeats from an abstract."""
 
 from __future__ import annotations
 
 import re
 
 from rag.grounding.analysis import analyse
+from rag.language.orders import is_order
 
 _SOURCE = r"(?:abstracts?|papers?|sources?|documents?|context|text|passages?|excerpts?|information|studies)"
 _TELL = (
@@ -42,6 +44,8 @@ def states_nothing(text: str) -> bool:
     if not any(char.isalnum() for char in stripped):
         return True
     if _heading(stripped) or _ALONE.match(stripped) or _ANNOUNCE.match(stripped) or _SILENT.search(stripped):
+        return True
+    if is_order(stripped):
         return True
     found = analyse(stripped.lstrip("#* "))
     if found.quantities or found.names:
