@@ -70,12 +70,10 @@ class Grounding:
         claim = plain_text(sentence).strip()
         if states_nothing(sentence.strip()):
             return Checked(Verdict.META), None
-        if is_foreign(claim, self._evidence):
+        if is_foreign(claim, self._evidence):  # how well a model reads across languages has not been measured
             checked, located = check_foreign(claim, self._evidence)
-            if located:
-                checked = replace(checked, spans=self._spans(located, checked.score))
-        else:
-            checked = self.located(claim, cited)
+            return (replace(checked, spans=self._spans(located, checked.score)) if located else checked), None
+        checked = self.located(claim, cited)
         if checked.spans and is_lone_word(claim) and not self._is_asked_about(checked.spans):
             return Checked(Verdict.NOT_FOUND, note="one word, from a sentence that is about something else"), None
         if isinstance(self._verifier, LocatedVerifier) or checked.vetoed or checked.quoted:

@@ -54,10 +54,12 @@ def _weighed(reading: Reading, ratio: float) -> Checked:
     located = reading.located
     score = weights.read_probability(located.score, ratio)
     spans = tuple(replace(span, score=score) for span in reading.spans)
-    if score >= weights.READ_SUPPORTED and not located.vetoed:
+    against = ratio <= weights.READ_AGAINST
+    enough = weights.READ_SUPPORTED if located.verdict is Verdict.SUPPORTED else weights.READ_LIFTED
+    if score >= enough and not located.vetoed and not against:
         return Checked(Verdict.SUPPORTED, spans, "", score)
-    if ratio <= weights.READ_AGAINST and reading.coverage >= weights.ON_TOPIC:
-        note = located.note or "read as saying otherwise"
+    if against and reading.coverage >= weights.ON_TOPIC:
+        note = located.note or "the words are there; read closely, the passage does not bear it out"
         return Checked(Verdict.CONTRADICTED, spans, note, score, located.vetoed)
     if score >= weights.READ_PARTLY and located.verdict in (Verdict.SUPPORTED, Verdict.PARTLY):
         note = located.note or "the words are there; read closely, the passage does not say all of it"
