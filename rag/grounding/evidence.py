@@ -27,6 +27,8 @@ _DEFINED = re.compile(
     r"((?:[A-Z][\w-]+\s+(?:(?:of|for|and|with|the|in)\s+)?){2,6}|[A-Z]\w+(?:-\w+)+\s+)\(([A-Z][\w-]{1,15})\)"
 )
 _DIGITS = tuple("0123456789")
+_JOINS = frozenset({"and", "or", "of", "for", "the", "in", "with"})
+_FRAGMENT = 12  # words
 _OTHERS = re.compile(
     r"\b(?:such as|e\.g\.|like|existing|via|using|than|with|through)\s+(?:\w+\s+){0,2}$", re.IGNORECASE
 )
@@ -109,6 +111,11 @@ class Evidence:
         texts = [*(passage.text for passage in self.passages), *(paper.title for paper in self.papers)]
         return "\n".join(texts).lower()
 
+    def bearers(self, text: str) -> set[int]:
+        """The papers that bear a name of this text; empty where it has none that any of them bears."""
+        names = {_key(term.text) for term in named_terms(text)}
+        return {paper for paper, context in enumerate(self.contexts) if names & context.names}
+
     def similarities(self, text: str) -> Vectors:
         """Cosine of `text` to every passage; zeros without an embedding. Remembered: a claim is asked about often."""
         if self.vectors is None or self.encode is None:
@@ -148,6 +155,18 @@ def is_lone_word(text: str) -> bool:
     """A name or noun that stands for a sentence: it says nothing without the question that it answers."""
     words = text.split()
     return len(words) == 1 and not words[0].lstrip("([~≈<>+-−").startswith(_DIGITS) and not has_cjk(text)
+
+
+def is_fragment(text: str) -> bool:
+    """A lone word, or names alone: an answer in a word or two, and no sentence."""
+    words = re.findall(r"[^\s,;/&+]+", text.rstrip(".!?"))
+    return is_lone_word(text) or (
+        1 < len(words) <= _FRAGMENT
+        and not has_cjk(text)
+        and all(word in _JOINS or not word[0].islower() for word in words)
+        and any(any(char.isupper() for char in word) for word in words)
+        and re.search(r"[=<>≤≥±]", text) is None
+    )
 
 
 @lru_cache(maxsize=512)

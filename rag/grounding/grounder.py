@@ -9,7 +9,7 @@ from rag.answer import Verdict
 from rag.grounding import weights
 from rag.grounding.analysis import analyse
 from rag.grounding.clauses import clauses, tail
-from rag.grounding.evidence import Encode, Evidence, Vectors, is_lone_word
+from rag.grounding.evidence import Encode, Evidence, Vectors, is_fragment
 from rag.grounding.features import COPY, Located, features, locate
 from rag.grounding.foreign import check_foreign, is_foreign
 from rag.grounding.meta import states_nothing
@@ -74,8 +74,8 @@ class Grounding:
             checked, located = check_foreign(claim, self._evidence)
             return (replace(checked, spans=self._spans(located, checked.score)) if located else checked), None
         checked = self.located(claim, cited)
-        if checked.spans and is_lone_word(claim) and not self._is_asked_about(checked.spans):
-            return Checked(Verdict.NOT_FOUND, note="one word, from a sentence that is about something else"), None
+        if checked.spans and is_fragment(claim) and not self._is_asked_about(checked.spans):
+            return Checked(Verdict.NOT_FOUND, note="no sentence, and from one that is about something else"), None
         if isinstance(self._verifier, LocatedVerifier) or checked.vetoed or checked.quoted:
             return checked, None
         return checked, self.reading(claim, checked)
@@ -96,10 +96,15 @@ class Grounding:
         return Reading(claim, passage_around(checked.spans, self._evidence), checked, checked.spans, coverage)
 
     def _is_asked_about(self, spans: Sequence[Support]) -> bool:
-        """Does one of these spans speak of what was asked? Only then can a word out of it be an answer."""
+        """Does one of these spans speak of what was asked? Only then can a word out of it be an answer.
+
+        Where the question names something that a paper bears, the span has to be in such a paper.
+        """
         evidence = self._evidence
         if not self._question or has_cjk(self._question):  # nothing to compare with
             return True
+        if (bearers := evidence.bearers(self._question)) and not any(span.paper in bearers for span in spans):
+            return False
         asked, close = frozenset(informative(self._question)), evidence.similarities(self._question)
         places = [
             place

@@ -16,7 +16,8 @@ from eval.judges import CachedJudge, Judge, LlamaIndexJudge, LocatedJudge, Readi
 from eval.scoring import Judgement
 from rag.errors import ModelUnavailable, SettingsError
 from rag.generation.prompts import judging
-from rag.grounding.verifiers import verifier
+from rag.grounding.calibration import examples
+from rag.grounding.verifiers import Judge as JsonJudge
 from rag.papers import Paper
 from rag.settings import load_settings
 
@@ -48,12 +49,12 @@ class Canned(CustomLLM):
 
 
 def llm_judge(says: str) -> Judge:
-    def reply(prompt: str) -> str:
+    def reply(prompt: str, seconds: float, stop: object) -> str:
         if says == "raise":
             raise ModelUnavailable("the server is gone")
         return says
 
-    return ReadingJudge("llm:canned", verifier("llm", complete=reply, prompt=judging))
+    return ReadingJudge("llm:canned", JsonJudge(reply, judging))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_nearest_sentences_keep_their_order_and_title() -> None:
 
 @pytest.mark.parametrize("name", ["", "nli:", "gpt", "Located"])
 def test_unknown_judge(name: str) -> None:
-    with pytest.raises(SettingsError, match="located, nli:MODEL, llm, llamaindex"):
+    with pytest.raises(SettingsError, match="located, odds, nli:MODEL, llm, llamaindex"):
         make_judge(name, load_settings())
 
 
@@ -200,3 +201,26 @@ def untrained_nli(folder: Path) -> Path:
     BertForSequenceClassification(config).save_pretrained(folder)
     AutoTokenizer.from_pretrained(packaged_folder()).save_pretrained(folder)
     return folder
+
+
+def test_the_odds_judge_weighs_what_was_located_with_what_the_model_says(faulty: FaultyServer) -> None:
+    known = {one.claim: one.supported for one in examples()}
+
+    def odds(prompt: str) -> dict[str, float]:
+        claim = prompt.split("Claim: ")[-1].split("\n")[0]
+        yes = known.get(claim, "fewer" in claim)
+        return {"Yes": -0.1 if yes else -4.0, "No": -4.0 if yes else -0.1, "Well": -9.0 - len(claim) % 5}
+
+    faulty.odds = odds
+    settings = load_settings(llm="ollama/small", ollama_url=faulty.url)
+    judge = make_judge("odds", settings)
+    assert judge.name == "odds:ollama/small"
+    believed = judge.judge("With the new drug fewer people had trouble from it.", [TRIAL])
+    doubted = judge.judge("With the new drug more people had trouble from it.", [TRIAL])
+    assert believed.score > doubted.score
+    assert doubted.supported is False
+    wrong = judge.judge("The drug reduced mortality by 26 %, fewer died.", [TRIAL])
+    assert wrong.supported is False, "a wrong figure is never supported"
+    faulty.odds = None
+    with pytest.raises(ModelUnavailable, match="log-probabilities"):
+        make_judge("odds", load_settings(llm="openai-compatible/other", llm_url=f"{faulty.url}/v1"))

@@ -7,6 +7,7 @@ import pytest
 from rag.answer import Verdict
 from rag.embedding import Embedder
 from rag.grounding import Checked, Grounder
+from rag.grounding.evidence import is_fragment
 from rag.papers import Paper
 
 QUESTION = "Where does seagrass store carbon?"
@@ -61,3 +62,31 @@ def test_a_name_that_answers_the_question_is_supported(embedder: Embedder, quest
     abstract = "EF21-Muon is an optimizer that saves up to 7× in communication and loses no accuracy."
     assert check(embedder, abstract, "EF21-Muon", question).verdict is Verdict.SUPPORTED
     assert check(embedder, abstract, "EF21-Muon", "Where do whales sleep?").verdict is Verdict.NOT_FOUND
+
+
+def test_names_alone_answer_only_what_is_asked_of_their_paper(embedder: Embedder) -> None:
+    sets = Paper("Our corpus surpasses earlier sets, including Mega-Math, FineMath and OpenWebMath.", title="A corpus")
+    other = Paper(
+        "Segmentation with C2Seg improves on four datasets of medical images.", title="C2Seg: masks from text"
+    )
+    named = "What are the names of the datasets that C2Seg was tested on?"
+    for claim in ("Mega-Math, FineMath, OpenWebMath", "FineMath and OpenWebMath."):
+        assert Grounder(embedder.encode).open([other, sets], named).check(claim).verdict is Verdict.NOT_FOUND
+        found = Grounder(embedder.encode).open([other, sets], "Which earlier corpora does it surpass?").check(claim)
+        assert found.verdict is Verdict.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("QM9 and ZINC250K", True),
+        ("Nemotron-CC-Math, FineMath, OpenWebMath", True),
+        ("BANANA", True),
+        ("GPT-4 wins.", False),
+        ("AUC = 0.91", False),
+        ("12 years", False),
+        ("TNT trains faster than Titans.", False),
+    ],
+)
+def test_fragments_are_told_from_sentences(text: str, expected: bool) -> None:
+    assert is_fragment(text) is expected
