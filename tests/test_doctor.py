@@ -19,7 +19,7 @@ def found(**settings: object) -> dict[str, Finding]:
 
 def test_a_fresh_machine_is_in_order() -> None:
     findings = found(ollama_url=f"http://127.0.0.1:{free_port()}")
-    assert list(findings) == ["program", "data folder", "store", "embedding", "models", "writes with"]
+    assert list(findings) == ["program", "data folder", "store", "embedding", "models", "writes with", "checks with"]
     assert all(finding.good for finding in findings.values())
     assert findings["store"].text == "empty"
     assert "none found" in findings["models"].text

@@ -13,6 +13,7 @@ from servers import FaultyServer
 
 from rag.embedding import Embedder
 from rag.engine import Engine
+from rag.errors import InputError
 from rag.export import FORMATS, export
 from rag.papers import Paper
 from rag.readers import sources
@@ -78,8 +79,12 @@ def test_a_member_that_climbs_out_of_its_archive_writes_nothing(tmp_path: Path, 
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr(name, "title,abstract\nA title,An abstract that climbs out of its archive and its folder.\n")
     before = sorted(tmp_path.rglob("*"))
-    found = [item for source in sources([str(packed)]) for item in source.papers()]
-    assert any(isinstance(item, Paper) for item in found)
+    try:
+        found = [item for source in sources([str(packed)]) for item in source.papers()]
+    except InputError:  # a name that begins with a point is a hidden file's
+        assert name.startswith("..\\")
+    else:
+        assert any(isinstance(item, Paper) for item in found)
     assert sorted(tmp_path.rglob("*")) == before
     assert not Path("/climbed.csv").exists()
 

@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from rag.answer import Answer
 from rag.export import export_all, format_named
 
-FORMATS = (("Markdown", "markdown"), ("BibTeX", "bibtex"), ("RIS", "ris"))
+FORMATS = (
+    ("Markdown", "markdown"),
+    ("BibTeX", "bibtex"),
+    ("RIS", "ris"),
+    ("JSON", "json"),
+    ("CSL-JSON", "csl-json"),
+)
 
 
 def export_file(answers: Sequence[Answer], form: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ import numpy as np
 _LEAST = 0.65  # ROC-AUC on our pairs below which a model's odds are not listened to
 _GOOD = 0.9
 _ENOUGH = 8  # pairs of either kind, of which the odds are known
-_BOUND = 6.0  # of a log-likelihood ratio: two bell curves say nothing certain of what lies far out
+_BOUND = 10.0  # of a log-likelihood ratio: two bell curves say nothing certain of what lies far out
 _lock = threading.Lock()
 
 
@@ -58,7 +58,7 @@ class Calibration:
         return f"{'reads well' if self.auc >= _GOOD else 'reads somewhat'}: {told}"
 
     def reading(self, odds: float) -> float:
-        """The log-likelihood ratio of support, −6 to 6, that log-odds amount to; 0 for a model that cannot read.
+        """The log-likelihood ratio of support, −10 to 10, that log-odds amount to; 0 for a model that cannot read.
 
         That of two normal distributions with the same variance (Fisher's linear discriminant in one dimension).
         """
