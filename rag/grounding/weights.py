@@ -44,8 +44,7 @@ def probability(features: Sequence[float]) -> float:
 # of yes amount to (`calibration`), in one logistic regression, fitted on the same parts by the same script.
 READ_INTERCEPT, READ_LOCATED, READ_READING = -0.05, 0.66, 0.38
 # What words alone call supported stays so from this probability on; what they do not has to be read far more clearly,
-# since small models say yes to many a sentence that is right in part: of 102 sentences by two of them that people
-# labelled, 0.5 for both let 13 false ones pass and this 6, as many as words alone.
+# since small models say yes to many a sentence that is right in part.
 READ_SUPPORTED, READ_LIFTED, READ_PARTLY = 0.5, 0.85, 0.3
 # A log-likelihood ratio from which a passage on the same thing is read as saying otherwise.
 READ_AGAINST = -1.5

@@ -242,7 +242,7 @@ def test_keys_are_of_the_whole_prompt() -> None:
 def test_a_reader_finds_what_words_do_not() -> None:
     grounding = Grounder(None, reader(12.0)).open([PAPER])
     assert Grounder(None).open([PAPER]).check(LOOSE).verdict is Verdict.NOT_FOUND
-    assert Grounder(None, reader(1.0)).open([PAPER]).check(LOOSE).verdict is Verdict.NOT_FOUND, (
+    assert Grounder(None, reader(0.3)).open([PAPER]).check(LOOSE).verdict is Verdict.NOT_FOUND, (
         "a faint yes is not enough"
     )
     checked = grounding.check(LOOSE)
