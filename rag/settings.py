@@ -94,8 +94,8 @@ class Settings(LogSettings):
     rerank_model: str = Field("", description="A sentence-transformers cross-encoder that reorders the top papers.")
 
     verifier: str = Field(
-        "auto",
-        description="How sentences are checked: auto (odds where the model gives them), located, odds, nli:MODEL, llm.",
+        "located",
+        description="How sentences are checked: located, auto (odds where the model gives them), odds, nli:MODEL, llm.",
     )
     verifier_llm: str = Field("", description="The model that checks, as in RAG_LLM; empty: the one that answers.")
     verify_seconds: float = Field(20, ge=0, description="How long sentences are checked after an answer's last word.")

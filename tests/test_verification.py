@@ -77,7 +77,13 @@ def configured(data: Path, tmp_path: Path, faulty: FaultyServer) -> Callable[...
     own = shutil.copytree(data, tmp_path / "own")
 
     def settings(**overrides: object) -> Settings:
-        first = {"data": own, "ollama_url": faulty.url, "llm": "ollama/small", "first_token_seconds": 5}
+        first = {
+            "data": own,
+            "ollama_url": faulty.url,
+            "llm": "ollama/small",
+            "first_token_seconds": 5,
+            "verifier": "auto",
+        }
         return load_settings(**{**first, **overrides})
 
     return settings
