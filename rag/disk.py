@@ -5,7 +5,10 @@ Such a file is whole: it must be neither taken for damaged nor made anew.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import tempfile
 from pathlib import Path
 
 from rag.errors import StoreError, StoreLocked
@@ -45,3 +48,17 @@ def obstacle(said: str, file: Path) -> StoreError | None:
             hint="check the disk and the room on it; RAG_DATA names another folder",
         )
     return None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that is never seen half written. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise

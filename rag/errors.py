@@ -9,6 +9,7 @@ RagError                     what happened, where, and what to type next
 │   └── StoreDamaged         the catalogue or the collection is broken
 └── Unavailable              something we depend on does not answer                exit 3
     ├── ModelUnavailable     the language model
+    │   └── NoLogprobs       it answers, and tells nothing of its odds
     ├── EmbeddingUnavailable the embedding model
     └── ServerUnavailable    the Chroma server
 """
@@ -65,6 +66,10 @@ class Unavailable(RagError):
 
 class ModelUnavailable(Unavailable):
     """The language model's server does not answer, or does not have the model."""
+
+
+class NoLogprobs(ModelUnavailable):
+    """The model answers, but neither it nor its server gives log-probabilities that could be used."""
 
 
 class EmbeddingUnavailable(Unavailable):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rag.answer import Answer, answer_from_dict
+from rag.disk import write_whole
 from rag.errors import InputError, StoreError
 from rag.settings import Settings
 from rag.writers import bibtex, notes, records, ris
@@ -63,7 +61,7 @@ def export_all(answers: Sequence[Answer], format: str) -> str:
 def remember(answer: Answer, settings: Settings) -> None:
     """Keep the answer as the last one: wholly or not at all. Raises StoreError where the folder cannot be written."""
     try:
-        _write_whole(settings.data / _LAST_FILE, json.dumps(answer.to_dict()))
+        write_whole(settings.data / _LAST_FILE, json.dumps(answer.to_dict()))
     except OSError as error:
         raise StoreError(
             f"{settings.data / _LAST_FILE}: the answer cannot be kept for export ({error.strerror or error})",
@@ -104,20 +102,6 @@ def write_file(path: str, text: str) -> None:
         Path(path).write_bytes(text.encode("utf-8", errors="replace"))
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file that is never seen half written. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
 
 
 def _answer(raw: bytes) -> Answer:

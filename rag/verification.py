@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from rag.errors import SettingsError
 from rag.generation import prompts
-from rag.generation.logprobs import NoLogprobs, first_token, identity
+from rag.generation.logprobs import first_token, identity
 from rag.generation.models import Message, Model
 from rag.generation.providers import complete
 from rag.grounding.calibration import Calibrations
-from rag.grounding.odds import Odds, Unable
+from rag.grounding.odds import Odds
 from rag.grounding.reading import Reading, settle, unread
 from rag.grounding.verdicts import Checked
 from rag.grounding.verifiers import Judge, Located, Verifier, verifier
@@ -89,10 +89,7 @@ def make_odds(settings: Settings, model: Model) -> Odds:
     """The odds of this model, and what is known of their worth in the data folder."""
 
     def ask(prompt: str, seconds: float, stop: threading.Event | None) -> Mapping[str, float] | None:
-        try:
-            return first_token(model, [Message("user", prompt)], seconds=seconds, stop=stop)
-        except NoLogprobs as error:
-            raise Unable(error.message) from error
+        return first_token(model, [Message("user", prompt)], seconds=seconds, stop=stop)
 
     kept = Calibrations(settings.calibrations_path)
     return Odds(model.name, ask, prompts.asking, kept=kept, key=identity(model))

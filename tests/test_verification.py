@@ -20,8 +20,9 @@ from rag.answer import Answer, Verdict
 from rag.doctor import examine
 from rag.embedding import Embedder
 from rag.engine import Engine
+from rag.errors import NoLogprobs
 from rag.events import Checked, Done, Event, Rechecked
-from rag.generation.logprobs import NoLogprobs, first_token, identity
+from rag.generation.logprobs import first_token, identity
 from rag.generation.models import Message
 from rag.generation.providers import choose_model
 from rag.grounding.calibration import examples

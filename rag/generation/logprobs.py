@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from rag.errors import ModelUnavailable
+from rag.errors import ModelUnavailable, NoLogprobs
 from rag.generation import faults
 from rag.generation.lines import once
 from rag.generation.models import Message, Model
@@ -18,10 +18,6 @@ from rag.generation.ollama import OllamaServer
 ALTERNATIVES: Final = 20  # the most that Ollama and OpenAI give
 _DIGEST_SECONDS = 2.0
 _REFUSED = {400, 404, 405, 422, 501}  # how servers say that they do not know what was asked for
-
-
-class NoLogprobs(ModelUnavailable):
-    """The model answers, and its server tells nothing of the odds."""
 
 
 def first_token(

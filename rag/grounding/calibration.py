@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from importlib import resources
 from pathlib import Path
 
 import numpy as np
+
+from rag.disk import write_whole
 
 _LEAST = 0.65  # ROC-AUC on our pairs below which a model's odds are not listened to
 _GOOD = 0.9
@@ -118,10 +119,7 @@ class Calibrations:
             if self._path is None:
                 return
             try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                fresh = self._path.with_suffix(f".{os.getpid()}.new")
-                fresh.write_text(json.dumps(known, indent=1), encoding="utf-8")
-                fresh.replace(self._path)
+                write_whole(self._path, json.dumps(known, indent=1))
             except OSError:
                 return
 

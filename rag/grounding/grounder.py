@@ -92,8 +92,7 @@ class Grounding:
             return Reading(
                 claim, passage, checked, checked.spans or self._spans(nearest, 0.0), nearest.alignment.coverage
             )
-        coverage = self._closest(claim).alignment.coverage
-        return Reading(claim, passage_around(checked.spans, self._evidence), checked, checked.spans, coverage)
+        return Reading(claim, passage_around(checked.spans, self._evidence), checked, checked.spans, checked.coverage)
 
     def _is_asked_about(self, spans: Sequence[Support]) -> bool:
         """Does one of these spans speak of what was asked? Only then can a word out of it be an answer.
@@ -124,7 +123,7 @@ class Grounding:
             last, _ = self._one(added, cosines, cited)
             if last.verdict is not Verdict.SUPPORTED:
                 note = f"not in the sources: “{added}”"
-                return replace(whole, verdict=Verdict.PARTLY, note=note, vetoed=last.vetoed)
+                return replace(whole, verdict=Verdict.PARTLY, note=note, vetoed=last.vetoed, quoted=False)
         parts = clauses(claim)
         if whole.verdict is Verdict.SUPPORTED or copied or len(parts) < 2:
             return whole
@@ -132,7 +131,13 @@ class Grounding:
         good = [one.verdict is Verdict.SUPPORTED for one in checked]
         spans = tuple(dict.fromkeys(span for one in checked if one.verdict is Verdict.SUPPORTED for span in one.spans))
         if all(good):
-            return Checked(Verdict.SUPPORTED, spans, "", max(whole.score, min(one.score for one in checked)))
+            return Checked(
+                Verdict.SUPPORTED,
+                spans,
+                "",
+                max(whole.score, min(one.score for one in checked)),
+                coverage=whole.coverage,
+            )
         if whole.verdict is Verdict.CONTRADICTED or not any(good):
             return whole
         if (bad := next((one for one in checked if one.verdict is Verdict.CONTRADICTED), None)) is not None:
@@ -143,7 +148,7 @@ class Grounding:
             if not fine
         )
         vetoed = any(one.vetoed for one in checked)
-        return Checked(Verdict.PARTLY, spans, f"not in the sources: {lacking}", whole.score, vetoed)
+        return replace(whole, verdict=Verdict.PARTLY, spans=spans, note=f"not in the sources: {lacking}", vetoed=vetoed)
 
     def _one(self, claim: str, cosines: Vectors, cited: Sequence[int]) -> tuple[Checked, bool]:
         """Check one statement against single windows; also, whether it is a sentence of the source that was changed."""
@@ -160,14 +165,11 @@ class Grounding:
             best, verdict = max(judged, key=lambda pair: (_RANK[pair[1].verdict], pair[1].score))
         if verdict.verdict is not Verdict.NOT_FOUND:
             verdict = replace(verdict, spans=self._spans(best, verdict.score))
-        return verdict, copied
+        return replace(verdict, coverage=best.alignment.coverage), copied
 
     def _spans(self, located: Located, score: float) -> tuple[Support, ...]:
         passages = [self._evidence.passages[place] for place in located.window.places]
         return (Support(passages[0].paper, passages[0].start, passages[-1].end, score),)
-
-    def _closest(self, claim: str) -> Located:
-        return locate(analyse(claim, self._evidence.names), self._evidence, self._evidence.similarities(claim))[0]
 
 
 _RELATED = 0.35  # cosine of a sentence to a question that it may answer in other words

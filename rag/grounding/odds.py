@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from rag.errors import ModelUnavailable, RagError
+from rag.errors import ModelUnavailable, NoLogprobs, RagError
 from rag.grounding.calibration import Calibration, Calibrations, calibrate, examples, key_of
 from rag.grounding.verifiers import LONGEST, Opinion
 
@@ -17,16 +17,12 @@ Ask = Callable[[str, float, threading.Event | None], Mapping[str, float] | None]
 _MARKS = " \t\r\n\"'`*.,:;!()[]<>▁Ġ"
 
 
-class Unable(ModelUnavailable):
-    """This model's server gives no odds; the next verifier in line is to be used."""
-
-
 class NoOpinion(ValueError):
     """Neither yes nor no is among the likeliest tokens."""
 
 
 class Odds:
-    """The odds of one model. `ask` raises Unable where they cannot be had; `prompt` takes a passage and a claim.
+    """The odds of one model. `ask` raises NoLogprobs where they cannot be had; `prompt` takes a passage and a claim.
 
     Before its first claim a model is measured on our own pairs, as far as there is time; what was measured is kept.
     """
@@ -64,7 +60,7 @@ class Odds:
         return self._kept.unable(self._key)
 
     def odds(self, passage: str, claim: str, *, seconds: float = LONGEST, stop: threading.Event | None = None) -> float:
-        """Natural log-odds of "yes" against "no". Raises NoOpinion, Unable or another ModelUnavailable."""
+        """Natural log-odds of "yes" against "no". Raises NoOpinion, NoLogprobs or another ModelUnavailable."""
         tokens = self._ask(self._prompt(passage, claim), seconds, stop)
         if tokens is None:
             raise NoOpinion("stopped")
@@ -79,7 +75,7 @@ class Odds:
     ) -> Calibration | None:
         """Put our pairs to the model, those left over from an earlier try; None where time ran out or `stop` was set.
 
-        Raises Unable where it gives no odds or never says yes or no, and that is kept too.
+        Raises NoLogprobs where it gives no odds or never says yes or no, and that is kept too.
         """
         deadline = time.monotonic() + seconds
         known = self._kept.odds(self._key)
@@ -102,9 +98,9 @@ class Odds:
                 if failed * 4 > len(wanted):
                     reason = f"{self.model} says neither yes nor no"
                     self._kept.put(self._key, unable=reason)
-                    raise Unable(reason) from None
+                    raise NoLogprobs(reason) from None
                 known[key] = 0.0  # as good as a coin
-            except Unable as error:
+            except NoLogprobs as error:
                 self._kept.put(self._key, unable=error.message)
                 raise
             except ModelUnavailable:

@@ -33,7 +33,7 @@ class Checked:
     `spans` are set for supported and partly supported sentences; for contradicted ones they show the passage that
     says otherwise. `score` is the probability of support, 0 to 1. `vetoed` says that an exact guard failed, which no
     reading verifier may overrule; `quoted`, that the passage has the sentence's words in their order, so that there is
-    nothing to read.
+    nothing to read. `coverage` is the share of the claim's content that the best window holds, 0 to 1.
     """
 
     verdict: Verdict
@@ -42,6 +42,7 @@ class Checked:
     score: float = 0.0
     vetoed: bool = False
     quoted: bool = False
+    coverage: float = 0.0
 
     @property
     def bears(self) -> bool:

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answer import Verdict
+from rag.errors import NoLogprobs
 from rag.grounding import Grounder
 from rag.grounding.calibration import Calibration, Calibrations, calibrate, examples, key_of
-from rag.grounding.odds import NoOpinion, Odds, Unable, log_odds
+from rag.grounding.odds import NoOpinion, Odds, log_odds
 from rag.papers import Paper
 
 PAPER = Paper(
@@ -223,7 +224,7 @@ def test_a_server_without_odds_is_found_out_with_one_question(tmp_path: Path) ->
 
     def ask(text: str, seconds: float, stop: threading.Event | None) -> Mapping[str, float]:
         asked.append(text)
-        raise Unable("small gives no log-probabilities")
+        raise NoLogprobs("small gives no log-probabilities")
 
     for _ in range(3):
         odds = Odds("small", ask, prompt, kept=Calibrations(tmp_path / "verifiers.json"))
