@@ -11,7 +11,7 @@ import json
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -177,6 +177,12 @@ class Catalogue:
 
     def close(self) -> None:
         self._db.close()
+
+    def __del__(self) -> None:
+        """A thread that ends lets go of its catalogue; the connection refers to itself, and would stay open until the
+        collector comes by, with SQLite's side files beside the catalogue."""
+        with suppress(AttributeError):  # it could not be opened
+            self._db.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

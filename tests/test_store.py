@@ -145,6 +145,12 @@ def test_counts_of_a_second_sync(
     assert store.check().clean
 
 
+def test_a_closed_store_holds_no_file_open(store: Store) -> None:
+    store.sync("list", TEN)
+    store.close()
+    assert sorted(file.name for file in store.settings.data.iterdir()) == ["catalogue.sqlite", "chroma", "write.lock"]
+
+
 def test_unchanged_papers_are_not_embedded(store: Store) -> None:
     store.sync("list", TEN)
     embedder = store.embedder
