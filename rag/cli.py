@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -291,6 +292,8 @@ def serve(
     from ui.app import serve as serve_app
 
     start_log(settings, secrets=[password])
+    # What stops a container or a service ends it as Ctrl-C does; as process 1 it would else not even be heard.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     serve_app(settings, host=host, port=port, auth=(user, password) if auth else None, mcp=mcp)
 
 

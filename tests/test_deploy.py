@@ -243,8 +243,9 @@ def test_the_health_check_asks_a_real_app(sample_copy: Path, embedder: Embedder)
         time.sleep(2.5)  # longer than a look is remembered
         assert check(f"{url}/healthz").returncode == 1
     finally:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
+    assert process.returncode == 0, "what stops a container ends it in order"
 
 
 def until_healthy(process: subprocess.Popen[str], url: str) -> None:
@@ -449,7 +450,7 @@ def test_the_steps_of_the_dockerfile_make_an_app_that_answers(open_folder: Path)
         asked = "By what factor does TNT speed up training?"
         assert "17" in Client(f"http://127.0.0.1:{port}", verbose=False).predict(asked, api_name="/ask")["text"]
     finally:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         _, told = process.communicate(timeout=60)
     for line in told.splitlines():
         assert json.loads(line)["level"] in ("info", "warning"), line

@@ -76,7 +76,7 @@ def serving(data: Path, **variables: str) -> Iterator[tuple[str, Path]]:
             time.sleep(0.2)
         yield url, log
     finally:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         process.wait(timeout=30)
 
 
