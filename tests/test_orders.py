@@ -100,6 +100,7 @@ def test_no_sentence_of_the_sample_is_taken_for_an_order() -> None:
     assert [sentence for sentence in found if is_order(sentence)] == []
 
 
+@pytest.mark.nightly
 def test_no_sentence_of_thousands_of_abstracts_is_taken_for_an_order(shared: Path) -> None:
     found = sentences_of(shared / "corpora" / "iclr2026_papers.csv.gz")
     assert len(found) > 30_000

@@ -72,7 +72,7 @@ def fill(disk: Path, *, leave: int) -> Path:
     return ballast
 
 
-@pytest.mark.parametrize("leave", [0, 40_000, 250_000])
+@pytest.mark.parametrize("leave", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in (40_000, 250_000))])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_full_disk(disk: Path, operation: str, leave: int) -> None:
     """Whatever it interrupts is told, is no damage, and is done when there is room."""

@@ -350,6 +350,7 @@ def test_remove_source(store: Store) -> None:
 # -- many -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_six_thousand_records_in_one_ingest(store: Store) -> None:
     """Chroma takes at most 5,461 records in a call."""
     many = [Paper(f"Record{n} stands for itself.", url=f"https://openreview.net/forum?id=r{n}") for n in range(6000)]

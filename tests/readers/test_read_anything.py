@@ -129,6 +129,7 @@ def test_hostile_files_take_no_longer_than_their_size(read, name: str, content: 
     assert time.process_time() - start < 5  # what grows with the square takes minutes
 
 
+@pytest.mark.nightly
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     row = "Word " * 400
     files = {

@@ -26,7 +26,9 @@ QUESTIONS = (
 DONE = "article.turn:not(.live) .status"
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "dark", [pytest.param(False, id="light"), pytest.param(True, id="dark", marks=pytest.mark.nightly)]
+)
 @pytest.mark.parametrize("width", [390, 1280])
 def test_pictures(
     start: Start, open_page: Callable[..., Any], tmp_path: Path, embedder: Embedder, width: int, dark: bool
