@@ -8,7 +8,6 @@ A reader therefore sees the old paper or the new one, and a chunk whose version 
 from __future__ import annotations
 
 import json
-import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,56 +15,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rag.disk import obstacle
-from rag.errors import StoreDamaged, StoreError, StoreMismatch
+from rag.database import open_database, transaction
+from rag.errors import StoreDamaged
 from rag.markup import plain_text
 from rag.papers import Paper, normal_text
 from rag.text import has_cjk
 
-SCHEMA_VERSION = 3
 COLLECTION = "collection"
 """The source that papers read back from the collection belong to, until a real one lists them again."""
 
 _VERSION_DIGITS = 12
-_BUSY_SECONDS = 30
-
-_SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE papers (
-    n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version TEXT NOT NULL, chunks INTEGER NOT NULL,
-    title TEXT NOT NULL, abstract TEXT NOT NULL, authors TEXT NOT NULL, year INTEGER, venue TEXT NOT NULL,
-    url TEXT NOT NULL, doi TEXT NOT NULL, keywords TEXT NOT NULL, title_key TEXT NOT NULL,
-    opening_key TEXT NOT NULL
-);
-CREATE INDEX papers_title_key ON papers (title_key) WHERE title_key != '';
-CREATE INDEX papers_opening_key ON papers (opening_key) WHERE opening_key != '';
-CREATE INDEX papers_year ON papers (year);
-CREATE TABLE sources (n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, synced TEXT NOT NULL);
-CREATE TABLE origins (
-    source INTEGER NOT NULL, key TEXT NOT NULL, paper TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (source, key)
-) WITHOUT ROWID;
-CREATE INDEX origins_paper ON origins (paper);
-CREATE TABLE variants (
-    n INTEGER PRIMARY KEY, source INTEGER NOT NULL, key TEXT NOT NULL, paper TEXT NOT NULL, record TEXT NOT NULL,
-    UNIQUE (source, key)
-);
-CREATE INDEX variants_paper ON variants (paper);
-CREATE TABLE pending (id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE stale (chunk TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE untold (paper TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE VIRTUAL TABLE fulltext USING fts5(title, abstract, tokenize = 'porter unicode61 remove_diacritics 2');
-CREATE VIRTUAL TABLE fulltext_cjk USING fts5(body, tokenize = 'trigram');
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab(fulltext, 'row');
-"""
-
-# what an older catalogue lacks, by its version; the collection is told its sources by the next write
-_UPGRADES = {
-    2: (
-        "CREATE TABLE untold (paper TEXT PRIMARY KEY) WITHOUT ROWID",
-        "INSERT INTO untold SELECT id FROM papers",
-    ),
-}
-
 _OPENING_WORDS = 8
 _COLUMNS = "id, title, abstract, authors, year, venue, url, doi, keywords"
 
@@ -90,52 +49,6 @@ class Origin:
     said: Paper | None = None
 
 
-class _Cursor(sqlite3.Cursor):
-    """Damage may show only when rows are fetched."""
-
-    connection: _Connection
-
-    def __next__(self) -> Any:
-        try:
-            return super().__next__()
-        except sqlite3.Error as error:
-            raise readable(error, self.connection.path) from error
-
-    def fetchone(self) -> Any:
-        try:
-            return super().fetchone()
-        except sqlite3.Error as error:
-            raise readable(error, self.connection.path) from error
-
-    def fetchall(self) -> list[Any]:
-        try:
-            return super().fetchall()
-        except sqlite3.Error as error:
-            raise readable(error, self.connection.path) from error
-
-
-class _Connection(sqlite3.Connection):
-    """Says of SQLite's errors where they happened and what to do."""
-
-    path: Path
-
-    def __init__(self, path: Path, *arguments: Any, **options: Any) -> None:
-        super().__init__(path, *arguments, **options)
-        self.path = path
-
-    def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        try:
-            return self.cursor(_Cursor).execute(*arguments)
-        except sqlite3.Error as error:
-            raise readable(error, self.path) from error
-
-    def executemany(self, *arguments: Any) -> sqlite3.Cursor:
-        try:
-            return self.cursor(_Cursor).executemany(*arguments)
-        except sqlite3.Error as error:
-            raise readable(error, self.path) from error
-
-
 class Catalogue:
     """One connection to the catalogue. Not for use by several threads at once: open one a thread.
 
@@ -144,36 +57,7 @@ class Catalogue:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(
-                path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=_Connection
-            )
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._prepare()
-        except (OSError, sqlite3.Error) as error:
-            raise readable(error, path) from error
-
-    def _prepare(self) -> None:
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0:
-            with self.transaction():
-                if self._db.execute("PRAGMA user_version").fetchone()[0] == 0:  # another process may have been faster
-                    for statement in _SCHEMA.split(";\n"):
-                        self._db.execute(statement)
-                    self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        elif version in _UPGRADES:
-            with self.transaction():
-                if self._db.execute("PRAGMA user_version").fetchone()[0] == version:
-                    for statement in _UPGRADES[version]:
-                        self._db.execute(statement)
-                    self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        elif version != SCHEMA_VERSION:
-            raise StoreMismatch(
-                f"the catalogue {self.path} has schema version {version}, this program reads {SCHEMA_VERSION}",
-                hint="RAG_DATA=FOLDER starts a new store; nothing was changed in this one",
-            )
+        self._db = open_database(path)
 
     def close(self) -> None:
         self._db.close()
@@ -186,15 +70,9 @@ class Catalogue:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing; begins by taking the write lock, so that it cannot fail half-way for want of it."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
+        """All or nothing, with the write lock held from the start."""
+        with transaction(self._db):
             yield
-        except BaseException:
-            if self._db.in_transaction:  # SQLite itself gives up one that finds the disk full
-                self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
 
     # -- meta ---------------------------------------------------------------------------------------------------------
 
@@ -436,22 +314,6 @@ class Catalogue:
     def select(self, query: str, arguments: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Rows of a reading query; for the modules that search and filter."""
         return self._db.execute(query, arguments).fetchall()
-
-
-def readable(error: Exception, path: Path) -> StoreError:
-    """What SQLite or the file system raised, as one of our errors."""
-    said = str(error)
-    if "malformed" not in said:
-        if found := obstacle(said, path):
-            return found
-        if isinstance(error, (OSError, sqlite3.OperationalError)):
-            return StoreError(
-                f"the data folder {path.parent} cannot be used: {said}", hint="RAG_DATA names another folder"
-            )
-    return StoreDamaged(
-        f"the catalogue {path} is damaged: {said}",
-        hint="rag rebuild --catalogue makes it anew from the collection; the damaged file is kept",
-    )
 
 
 def chunk_id(paper_id: str, version: str, index: int) -> str:

@@ -21,10 +21,11 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from rag.catalogue import Catalogue, SourceCount, chunk_id, chunk_owner, readable
+from rag.catalogue import Catalogue, SourceCount, chunk_id, chunk_owner
 from rag.chroma import check_lock
 from rag.chunks import Chunk, chunk_papers
 from rag.collection import Collection
+from rag.database import readable
 from rag.embedding import Embedder, Vectors
 from rag.errors import InputError, StoreDamaged, StoreError, StoreLocked, StoreMismatch
 from rag.logs import fields
