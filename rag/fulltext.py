@@ -6,6 +6,7 @@ import json
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from typing import Any
 
 from rag.catalogue import Catalogue
@@ -15,6 +16,7 @@ from rag.text import has_cjk, stems, tokens
 _TITLE_WEIGHT = 2.0
 _TRIGRAM = 3
 _MOST_TERMS = 64  # of a question; beyond it, the rarest are kept
+_MOST_ROWS = 40_000  # entries of the index that one search reads; words that are nearly everywhere tell little
 
 
 class FullText:
@@ -24,14 +26,14 @@ class FullText:
         self._catalogue = catalogue
 
     def search(
-        self, question: str, rarity: Mapping[str, float], count: int, allowed: Mapping[str, Any] | None = None
+        self, question: str, frequency: Mapping[str, int], count: int, allowed: Mapping[str, Any] | None = None
     ) -> dict[str, float]:
         """Paper id → BM25 score (positive, higher is better) of the `count` best, limited to `allowed`.
 
-        `rarity` holds the stems to search for (see `rarity`).
+        `frequency` holds the stems to search for (see `frequency`).
         """
         found: dict[str, float] = {}
-        if expression := match_expression(question, rarity):
+        if expression := match_expression(question, frequency):
             found = self._matches("fulltext", f"bm25(fulltext, {_TITLE_WEIGHT}, 1.0)", expression, count, allowed)
         if has_cjk(question):
             for paper, score in self._search_cjk(question, count, allowed).items():
@@ -88,11 +90,20 @@ def rarity(frequency: Mapping[str, int], total: int) -> dict[str, float]:
     return {word: math.log1p((total - min(total, papers) + 0.5) / (papers + 0.5)) for word, papers in frequency.items()}
 
 
-def match_expression(question: str, rarity: Mapping[str, float]) -> str:
-    """The question in FTS5's language: its informative words joined by OR; IL-6 and the like as phrases."""
-    phrases: dict[str, float] = {}
+def match_expression(question: str, frequency: Mapping[str, int]) -> str:
+    """The question in FTS5's language: its informative words joined by OR, the rarest first; IL-6 and the like as
+    phrases.
+
+    In a large library the commonest words are left out: ranking every paper that has one of them would take longer
+    than all the rest of a search.
+    """
+    phrases: dict[str, int] = {}
     for token in tokens(unicodedata.normalize("NFKC", question)):
-        parts = [part for part in stems(token.text) if part in rarity]
+        parts = [part for part in stems(token.text) if part in frequency]
         if parts and not has_cjk(token.text):
-            phrases['"' + token.text.replace('"', " ") + '"'] = max(rarity[part] for part in parts)
-    return " OR ".join(sorted(phrases, key=lambda phrase: -phrases[phrase])[:_MOST_TERMS])
+            phrases['"' + token.text.replace('"', " ") + '"'] = min(frequency[part] for part in parts)
+    rarest = sorted(phrases, key=lambda phrase: phrases[phrase])[:_MOST_TERMS]
+    rows = accumulate(phrases[phrase] for phrase in rarest)
+    return " OR ".join(
+        phrase for place, (phrase, read) in enumerate(zip(rarest, rows, strict=True)) if not place or read <= _MOST_ROWS
+    )

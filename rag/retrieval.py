@@ -137,8 +137,7 @@ class Retriever:
     ) -> tuple[dict[str, float], dict[str, int]]:
         full_text = FullText(self._store.catalogue)
         frequency = full_text.frequency(informative(question))
-        found = full_text.search(question, rarity(frequency, self._store.count()), count, allowed)
-        return found, frequency
+        return full_text.search(question, frequency, count, allowed), frequency
 
     def _by_vector(
         self, vector: Vectors, papers: int, allowed: Mapping[str, tuple[str, int]] | None

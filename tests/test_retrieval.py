@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import SettingsError
-from rag.fulltext import FullText, rarity
+from rag.fulltext import FullText, match_expression, rarity
 from rag.papers import Paper
 from rag.retrieval import Filters, Retriever, fuse
 from rag.settings import load_settings
@@ -96,7 +96,7 @@ def test_no_question_is_a_syntax_error(retriever: Retriever, question: str) -> N
 @given(st.text(max_size=60))
 def test_any_text_can_be_searched_for(store: Store, question: str) -> None:
     full_text = FullText(store.catalogue)
-    words = dict.fromkeys(question.casefold().split(), 1.0)
+    words = dict.fromkeys(question.casefold().split(), 1)
     assert all(score > 0 for score in full_text.search(question, words, 5).values())
 
 
@@ -128,6 +128,27 @@ def test_frequency_counts_papers(store: Store) -> None:
     assert full_text.frequency(["segment", "citi", "xyzzy"]) == {"segment": 2, "citi": 2, "xyzzy": 0}
     weights = rarity(full_text.frequency(["segment", "plaqu", "xyzzy"]), store.count())
     assert weights["xyzzy"] > weights["plaqu"] > weights["segment"] > 0
+
+
+def test_a_large_library_is_searched_for_the_rarest_words(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    full_text = FullText(store.catalogue)
+    question = "cells cytokines plaques"
+    frequency = full_text.frequency(["cell", "cytokin", "plaqu"])
+    assert sorted(frequency.values()) == [1, 2, 3]
+    rare = {paper for paper, words in (("Plaques", "plaqu"), ("A cytokine", "cytokin")) if frequency[words] < 3}
+    expressions = {}
+    for most in (0, 1, 3, 100):
+        monkeypatch.setattr("rag.fulltext._MOST_ROWS", most)
+        expressions[most] = match_expression(question, frequency)
+        found = {store.paper(paper).title for paper in full_text.search(question, frequency, 10)}
+        assert "Plaques" in found
+        assert (rare <= found) is (most >= 3)
+    assert expressions == {
+        0: '"plaques"',  # something has to be searched for
+        1: '"plaques"',
+        3: '"plaques" OR "cytokines"',
+        100: '"plaques" OR "cytokines" OR "cells"',
+    }
 
 
 # -- filters ----------------------------------------------------------------------------------------------------------
