@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 ASSETS = Path(__file__).parent / "assets"
 TITLE = "Ask Abstracts"
 UPLOAD_LIMIT = "200mb"
+WAITING = 200  # questions and clicks in the queue; beyond it the page says that it is busy, programs get a 503
 SESSIONS = 300  # remembered by the server, 0.2 MB each; a tab that was forgotten says itself who it is
 
 
@@ -60,6 +61,7 @@ def build(engines: Engines, settings: Settings) -> gr.Blocks:
         chat.connect(blocks)
         library.connect(blocks, library_tab, chat.question)
         evaluations.connect(evaluations_tab)
+    blocks.queue(max_size=WAITING)
     engines.warm()
     return blocks
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -76,6 +77,47 @@ def test_twenty_askers_at_once(start: Start, engine: Engine) -> None:
     p95 = seconds[int(0.95 * len(seconds)) - 1]
     # two seconds, and on a machine that is busy with other things no more than its bare work and as much again
     assert p95 < max(2.0, 2 * bare), (p95, bare, statistics.median(seconds))
+
+
+def test_beyond_the_queue_programs_are_told_that_it_is_busy(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.endpoints.AT_ONCE", 1)
+    monkeypatch.setattr("ui.app.WAITING", 2)
+    url = start().url  # its stand-in takes seconds for a question with "slow" in it
+    with httpx.Client(base_url=f"{url}gradio_api/call/", timeout=60) as client:
+        joined = [
+            client.post("ask", json={"data": ["What is TNT? slow", 0, "", "", "", "", "", None]}) for _ in range(6)
+        ]
+        taken = [one.json()["event_id"] for one in joined if one.status_code == 200]
+        refused = [one for one in joined if one.status_code != 200]
+        assert 2 <= len(taken) <= 4
+        assert {one.status_code for one in refused} == {503}
+        assert "full" in refused[0].text
+        for event in taken:  # those that were taken are answered
+            assert "event: complete" in client.get(f"ask/{event}").text
+        assert client.post("ask", json={"data": ["What is TNT?", 0, "", "", "", "", "", None]}).status_code == 200
+
+
+@pytest.mark.browser
+def test_beyond_the_queue_the_page_says_that_it_is_busy_and_keeps_the_question(
+    start: Start, open_page: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.chat.STREAMS", 1)
+    monkeypatch.setattr("ui.app.WAITING", 1)
+    url = start().url
+    pages = [open_page(url) for _ in range(4)]
+    for page in pages:
+        page.wait_for_selector(".example")
+    for page in pages:
+        page.fill("#question textarea", "What is TNT? slow")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(300)
+    last = pages[-1]
+    last.get_by_text("busy").first.wait_for()
+    assert last.input_value("#question textarea") == "What is TNT? slow"
+    pages[0].wait_for_selector("article.turn:not(.live) .status", timeout=60_000)
+    pages[1].wait_for_selector("article.turn:not(.live) .status", timeout=60_000)
+    last.press("#question textarea", "Enter")
+    last.wait_for_selector("article.turn:not(.live) .status", timeout=60_000)
 
 
 @pytest.mark.nightly
