@@ -252,6 +252,41 @@ def speed(
 
 
 @app.command()
+def scale(
+    corpus: Annotated[Path | None, typer.Option(help="Real papers to vary; else the sample.")] = None,
+    papers: Annotated[int, typer.Option(min=50, help="Grow to so many.")] = 100_000,
+    questions: Annotated[int, typer.Option(min=5, help="Searches to time.")] = 200,
+    peer: Annotated[bool, typer.Option("--peer/--no-peer", help="LlamaIndex's own pipeline beside ours.")] = True,
+    json: Annotated[bool, typer.Option("--json", help="Figures as JSON.")] = False,
+) -> None:
+    """Searching, memory and size as a library grows: real papers varied to any number, their vectors blended."""
+    from eval.scale import measure, table, to_json
+
+    with bar("measuring") as progress:
+        sizes = measure(_settings(), corpus=corpus, papers=papers, questions=questions, peer=peer, progress=progress)
+    typer.echo(to_json(sizes) if json else table(sizes))
+
+
+@app.command()
+def load(
+    url: Annotated[str, typer.Argument(help="A running app; without it one is started over the sample.")] = "",
+    askers: Annotated[str, typer.Option(help="How many ask at once, e.g. 20,100.")] = "20,100",
+    each: Annotated[int, typer.Option(min=1, help="Questions that each asks, one after the other.")] = 3,
+) -> None:
+    """Throughput, waiting times, fairness and failures with many askers at once."""
+    from contextlib import nullcontext
+
+    from eval.load import measure, served, table
+
+    counts = [whole(item, "--askers") for item in askers.split(",")]
+    with nullcontext(url) if url else served(_settings().llm) as address:
+        measure(address, 1, 3)  # what is loaded at the first question is not what is measured
+        loads = [measure(address, count, each) for count in counts]
+    typer.echo(table(loads))
+    gate([f"{one.askers} askers: {len(one.failures)} failed" for one in loads if one.failures])
+
+
+@app.command()
 def retrieval(
     folders: Annotated[list[Path], typer.Argument(help="Folders in BEIR layout: corpus, queries, qrels.tsv.")],
     floor: Annotated[list[str] | None, typer.Option(help="Exit with 1 below it, e.g. nDCG@10=0.72.")] = None,

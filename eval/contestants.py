@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from eval.runner import peak_memory_mb
+from eval.memory import peak_memory_mb
 from rag.errors import RagError
 from rag.papers import Paper
 from rag.settings import Settings, load_settings
@@ -30,14 +30,14 @@ def _ours(data: Path, papers: Sequence[Paper], questions: int, settings: Setting
 
     store = Store(settings)
     store.embedder.encode(_WARM_UP)
-    seconds = _timed(lambda: store.sync("speed", papers))
-    no_change = _timed(lambda: store.sync("speed", papers))
+    seconds = timed(lambda: store.sync("speed", papers))
+    no_change = timed(lambda: store.sync("speed", papers))
     retriever = Retriever(store)
     asked = [paper.label for paper in papers[:questions]]
     encode = store.embedder.encode_question
     for text in asked[:3]:
         retriever.search(text, top_k=TOP_K)
-    pairs = [(_timed(partial(retriever.search, text, top_k=TOP_K)), _timed(partial(encode, text))) for text in asked]
+    pairs = [(timed(partial(retriever.search, text, top_k=TOP_K)), timed(partial(encode, text))) for text in asked]
     searches, embeddings = sorted(pair[0] for pair in pairs), sorted(pair[1] for pair in pairs)
     precision = store.embedder.precision
     store.close()
@@ -48,7 +48,7 @@ def _ours(data: Path, papers: Sequence[Paper], questions: int, settings: Setting
         "search_p95_ms": 1000 * searches[int(0.95 * (len(searches) - 1))],
         "embed_median_ms": 1000 * embeddings[len(embeddings) // 2],
         "precision": precision,
-        "store_mb": _folder_mb(data),
+        "store_mb": folder_mb(data),
     }
 
 
@@ -63,9 +63,9 @@ def _bare(data: Path, papers: Sequence[Paper], questions: int, settings: Setting
     embedder = Embedder(settings.embed_model, settings.embed_precision)
     texts = [chunk.text for some in chunk_papers(papers, embedder.token_counts, embedder.window) for chunk in some]
     dtype = torch.bfloat16 if embedder.precision == "bf16" else torch.float32
-    model = SentenceTransformer(_weights(settings), device="cpu", model_kwargs={"dtype": dtype})
+    model = SentenceTransformer(weights(settings.embed_model), device="cpu", model_kwargs={"dtype": dtype})
     model.encode(_WARM_UP)
-    return {"seconds": _timed(lambda: model.encode(texts, show_progress_bar=False)), "chunks": len(texts)}
+    return {"seconds": timed(lambda: model.encode(texts, show_progress_bar=False)), "chunks": len(texts)}
 
 
 def _peer(data: Path, papers: Sequence[Paper], questions: int, settings: Settings) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _peer(data: Path, papers: Sequence[Paper], questions: int, settings: Setting
     from llama_index.embeddings.huggingface import HuggingFaceEmbedding
     from llama_index.vector_stores.chroma import ChromaVectorStore
 
-    embedding = HuggingFaceEmbedding(model_name=_weights(settings))
+    embedding = HuggingFaceEmbedding(model_name=weights(settings.embed_model))
     embedding.get_text_embedding_batch(_WARM_UP)
     client = chromadb.PersistentClient(str(data), ChromaSettings(anonymized_telemetry=False))
     context = StorageContext.from_defaults(
@@ -87,23 +87,32 @@ def _peer(data: Path, papers: Sequence[Paper], questions: int, settings: Setting
     def index() -> None:
         VectorStoreIndex.from_documents(documents, storage_context=context, embed_model=embedding)
 
-    return {"seconds": _timed(index), "store_mb": _folder_mb(data)}
+    return {"seconds": timed(index), "store_mb": folder_mb(data)}
 
 
-def _weights(settings: Settings) -> str:
+def weights(embed_model: str) -> str:
+    """What sentence-transformers loads for it: a folder for the packaged model. Nothing is fetched."""
     from rag.embedding import PACKAGED, packaged_folder, quiet_hub
 
     quiet_hub(offline=True)
-    return str(packaged_folder()) if settings.embed_model == PACKAGED else settings.embed_model
+    return str(packaged_folder()) if embed_model == PACKAGED else embed_model
 
 
-def _timed(action: Callable[[], object]) -> float:
+def read_papers(file: Path) -> list[Paper]:
+    """Papers as `rag eval speed` and `rag eval scale` write them for their processes, one a line."""
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [Paper(**{**row, "authors": tuple(row["authors"]), "keywords": tuple(row["keywords"])}) for row in rows]
+
+
+def timed(action: Callable[[], object]) -> float:
+    """Seconds."""
     started = time.perf_counter()
     action()
     return time.perf_counter() - started
 
 
-def _folder_mb(folder: Path) -> float:
+def folder_mb(folder: Path) -> float:
+    """Size of all files, in MB."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
 
 
@@ -112,8 +121,7 @@ def _main(arguments: Sequence[str]) -> None:
     settings = load_settings(
         data=Path(data), embed_model=model, embed_precision=precision, llm="extractive", chroma_url=""
     )
-    rows = [json.loads(line) for line in Path(file).read_text(encoding="utf-8").splitlines()]
-    papers = [Paper(**{**row, "authors": tuple(row["authors"]), "keywords": tuple(row["keywords"])}) for row in rows]
+    papers = read_papers(Path(file))
     contestant = {"ours": _ours, "bare": _bare, "peer": _peer}[name]
     found = contestant(Path(data), papers, int(questions), settings)
     sys.stdout.write(json.dumps({**found, "memory": peak_memory_mb()}) + "\n")

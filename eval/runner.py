@@ -20,6 +20,7 @@ from eval import metrics, runs
 from eval.cache import Cache, code_hash, key_of
 from eval.dataset import Question, QuestionSet
 from eval.judges import CachedJudge, Judge
+from eval.memory import peak_memory_mb
 from eval.runs import Outcome, Row, Run
 from eval.scoring import score
 from eval.systems import System, home, relevant
@@ -240,16 +241,6 @@ def _versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def peak_memory_mb() -> float | None:
-    """The most memory this process has held, in MiB; None where the system does not tell."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (1024 * 1024 if sys.platform == "darwin" else 1024), 1)
 
 
 def _one_line(error: BaseException) -> str:

@@ -161,7 +161,7 @@ def _papers(corpus: Path | None, count: int) -> list[Paper]:
 def _run(name: str, data: Path, file: Path, questions: int, settings: Settings) -> dict[str, Any]:
     command = [sys.executable, "-m", "eval.contestants", name, str(data), str(file), str(questions)]
     command += [settings.embed_model, settings.embed_precision]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=child_environment())
     if done.returncode:
         raise InputError(f"measuring {name} failed: {done.stderr.strip()[-600:]}")
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -170,7 +170,7 @@ def _run(name: str, data: Path, file: Path, questions: int, settings: Settings) 
 
 def _cold_start(data: Path, question: str) -> float | None:
     """Seconds of a new process from its start to an extractive answer; the better of two."""
-    environment = {**_environment(), "RAG_DATA": str(data), "RAG_LLM": "extractive"}
+    environment = {**child_environment(), "RAG_DATA": str(data), "RAG_LLM": "extractive"}
     command = [sys.executable, "-c", _COLD.format(question=question)]
     seconds = []
     for _ in range(2):
@@ -182,7 +182,7 @@ def _cold_start(data: Path, question: str) -> float | None:
     return min(seconds)
 
 
-def _environment() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
     """Ours, and this code's folder first, so that a checkout measures itself."""
     here = str(Path(__file__).parents[1])
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))}

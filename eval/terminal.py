@@ -33,9 +33,9 @@ def gate(broken: Sequence[str]) -> None:
         raise typer.Exit(1)
 
 
-def whole(text: str) -> int:
+def whole(text: str, option: str = "--top-k") -> int:
     """A whole number of a list like "3,5"."""
     try:
         return int(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is no whole number", param_hint="--top-k") from None
+        raise typer.BadParameter(f"{text!r} is no whole number", param_hint=option) from None
