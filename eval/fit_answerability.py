@@ -1,18 +1,20 @@
 """Fit the decision "do these abstracts answer the question?" and print its two error rates.
 
-    [RAG_LLM=…] python -m eval.fit_answerability [CORPUS] [--odds]
+    [RAG_LLM=…] python -m eval.fit_answerability [CORPUS] [--odds [--readings FILE.json]]
 
 Fits on the "tune" half of the ICLR question set, where CORPUS (its list of papers) is given, and on every second
 question of the sample set; the other halves are only reported on. The numbers go into `rag/answerability.py` by hand.
 
-With --odds the model is asked, for one token, whether the five sentences nearest to a question answer it; its odds are
-reported alone and together with the words, each with the threshold that is best on the halves fitted on.
+With --odds the configured model is asked, for one token, whether the five sentences nearest to a question answer it. A
+second decision is fitted on the log-odds of the first and on what the model's odds amount to (READ_*), its threshold on
+the least sum of both error rates.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 
@@ -22,63 +24,50 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from eval.dataset import Question, load
+from eval.fit_reading import hash_of
 from eval.systems import ingest
-from rag.answerability import THRESHOLD, Encode, Evidence, weigh
+from rag.answerability import READ_THRESHOLD, THRESHOLD, Evidence, Read, nearest, read_probability, weigh
 from rag.embedding import Remembered
-from rag.evidence import read_paper
-from rag.generation.logprobs import first_token
-from rag.generation.models import Message
 from rag.generation.providers import choose_model
-from rag.grounding.odds import log_odds
-from rag.retrieval import Ranking, Retriever
+from rag.grounding.verifiers import LONGEST
+from rag.grounding.weights import bounded_logit
+from rag.retrieval import Retriever
 from rag.settings import load_settings
 from rag.store import Store
+from rag.verification import make_odds, question_reader
 
 SAMPLE = Path(__file__).parents[1] / "rag" / "data" / "iclr2026_sample.jsonl"
 Row = tuple[Question, Evidence, float]
-_NEAREST = 5
-_SECONDS = 120
 
 
-def measured(question_set: str, corpus: Path, odds: Callable[[str, str], float]) -> Iterator[Row]:
-    """The evidence for each English question that stands alone, and what `odds` makes of the nearest sentences."""
+def measured(question_set: str, corpus: Path, read: Read) -> Iterator[Row]:
+    """The evidence for each English question that stands alone, and what `read` makes of the nearest sentences."""
     store = Store(ingest(corpus, load_settings()))
     retriever, encode = Retriever(store), Remembered(store.embedder)
     for question in load(question_set).questions:
         if question.language == "en" and not question.history:
             ranking = retriever.search(question.question, top_k=5)
-            yield question, weigh(ranking, encode), odds(nearest(ranking, encode), question.question)
+            yield question, weigh(ranking, encode), read(nearest(ranking, encode), ranking.question) or 0.0
     store.close()
 
 
-def nearest(ranking: Ranking, encode: Encode) -> str:
-    """The sentences of the retrieved papers nearest to the question, in reading order, each paper a paragraph."""
-    papers = [read_paper(hit.paper) for hit in ranking.hits]
-    places = [(number, at) for number, paper in enumerate(papers) for at in range(len(paper.sentences))]
-    if not places:
-        return ""
-    cosines = encode([papers[number].sentences[at].text for number, at in places]) @ ranking.vector
-    chosen = sorted(places[at] for at in np.argsort(-cosines)[:_NEAREST])
-    return "\n\n".join(
-        " ".join(papers[number].sentences[at].text for owner, at in chosen if owner == number)
-        for number in sorted({number for number, _ in chosen})
-    )
+def reader(file: Path | None) -> Read:
+    """The configured model; what it said is kept in `file`, so that a run that was broken off goes on."""
+    settings = load_settings()
+    odds = make_odds(settings, choose_model(settings))
+    odds.measure()
+    ask = question_reader(odds, LONGEST)
+    known: dict[str, float | None] = json.loads(file.read_text(encoding="utf-8")) if file and file.exists() else {}
 
+    def read(passage: str, question: str) -> float | None:
+        key = hash_of(passage, question)
+        if key not in known and ask is not None:
+            known[key] = ask(passage, question)
+            if file:
+                file.write_text(json.dumps(known), encoding="utf-8")
+        return known.get(key)
 
-def model_odds() -> Callable[[str, str], float]:
-    """Natural log-odds of yes, by the configured model."""
-    model = choose_model(load_settings())
-    if model.llm is None:
-        raise SystemExit(f"--odds needs a language model: {model.reason}")
-
-    def odds(passage: str, question: str) -> float:
-        prompt = (
-            f"Document:\n{passage}\n\nQuestion: {question}\n\n"
-            "Does the document answer every part of the question? Answer yes or no."
-        )
-        return log_odds(first_token(model, [Message("user", prompt)], seconds=_SECONDS) or {})
-
-    return odds
+    return read
 
 
 def halves(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
@@ -99,55 +88,58 @@ def report(name: str, rows: Sequence[Row], probabilities: Sequence[float], thres
     return f"{name:14} n={len(rows):3}  AUC {auc:.3f}  refused wrongly {refused:.3f}, rightly {1 - passed:.3f}"
 
 
-def features(rows: Sequence[Row], *, words: bool = True, odds: bool = False) -> NDArray[np.float64]:
-    """Shape (len(rows), features)."""
-    return np.array(
-        [[*(astuple(evidence) if words else ()), *([ratio] if odds else [])] for _, evidence, ratio in rows]
-    )
-
-
-def fitted(rows: Sequence[Row], **chosen: bool) -> LogisticRegression:
-    model = LogisticRegression(C=3, class_weight="balanced")
-    return model.fit(features(rows, **chosen), [bool(question.gold) for question, _, _ in rows])
-
-
 def best_threshold(rows: Sequence[Row], chances: NDArray[np.float64]) -> float:
-    """That with the least sum of both error rates."""
+    """That with the least sum of both error rates, the middle one where several are as good."""
     answerable = np.array([bool(question.gold) for question, _, _ in rows])
+    bounds = np.linspace(0.05, 0.95, 91)
+    errors = [(chances[answerable] < bound).mean() + (chances[~answerable] >= bound).mean() for bound in bounds]
+    return float(np.median(bounds[np.isclose(errors, min(errors))]))
 
-    def errors(threshold: float) -> float:
-        return float((chances[answerable] < threshold).mean() + (chances[~answerable] >= threshold).mean())
 
-    return min((float(value) for value in np.linspace(0.05, 0.95, 91)), key=errors)
+def fit_read(fit: Sequence[Row], parts: Sequence[tuple[str, Sequence[Row]]]) -> None:
+    """Fit and print the second decision."""
+
+    def features(rows: Sequence[Row]) -> list[tuple[float, float]]:
+        return [(bounded_logit(evidence.probability), ratio) for _, evidence, ratio in rows]
+
+    model = LogisticRegression(C=1, class_weight="balanced")
+    model.fit(features(fit), [bool(question.gold) for question, _, _ in fit])
+    bound = best_threshold(fit, model.predict_proba(features(fit))[:, 1])
+    numbers = [*model.intercept_, *model.coef_[0], bound]
+    print("READ_INTERCEPT, READ_WORDS, READ_READING, READ_THRESHOLD =", ", ".join(f"{x:.2f}" for x in numbers))
+    for name, rows in parts:
+        print("words and odds:", report(name, rows, model.predict_proba(features(rows))[:, 1], bound))
+    for name, rows in parts:
+        chances = [read_probability(evidence.probability, ratio) for _, evidence, ratio in rows]
+        print("in use with odds:", report(name, rows, chances, READ_THRESHOLD))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, nargs="?")
     parser.add_argument("--odds", action="store_true", help="also ask the configured model")
+    parser.add_argument("--readings", type=Path, help="keep what the model said in this file between runs")
     options = parser.parse_args()
-    odds = model_odds() if options.odds else lambda _passage, _question: 0.0
+    read: Read = reader(options.readings) if options.odds else lambda _passage, _question: None
     sets = [("sample", SAMPLE), *([("iclr2026", options.corpus)] if options.corpus else [])]
     fit: list[Row] = []
     parts: list[tuple[str, list[Row]]] = []
     for name, corpus in sets:
-        tune, test = halves(list(measured(name, corpus, odds)))
+        tune, test = halves(list(measured(name, corpus, read)))
         fit += tune
         parts += [(f"{name} tune", tune), (f"{name} test", test)]
-    model = fitted(fit)
+    model = LogisticRegression(C=3, class_weight="balanced")
+    model.fit([astuple(evidence) for _, evidence, _ in fit], [bool(question.gold) for question, _, _ in fit])
     print("fitted:", dict(zip([field.name for field in fields(Evidence)], model.coef_[0].round(2), strict=True)))
     print("intercept:", model.intercept_.round(2)[0])
     for threshold in (0.4, 0.45, 0.5, 0.55):
         for name, rows in parts:
-            print(f"t={threshold:.2f}", report(name, rows, model.predict_proba(features(rows))[:, 1], threshold))
+            chances = model.predict_proba([astuple(evidence) for _, evidence, _ in rows])[:, 1]
+            print(f"t={threshold:.2f}", report(name, rows, chances, threshold))
     for name, rows in parts:
         print("in use:", report(name, rows, [evidence.probability for _, evidence, _ in rows], THRESHOLD))
-    for words in (True, False) if options.odds else ():
-        model = fitted(fit, words=words, odds=True)
-        bound = best_threshold(fit, model.predict_proba(features(fit, words=words, odds=True))[:, 1])
-        for name, rows in parts:
-            chances = model.predict_proba(features(rows, words=words, odds=True))[:, 1]
-            print("words and odds:" if words else "odds alone:", report(name, rows, chances, bound))
+    if options.odds:
+        fit_read(fit, parts)
 
 
 if __name__ == "__main__":

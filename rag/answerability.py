@@ -17,6 +17,7 @@ import numpy as np
 
 from rag.embedding import Vectors
 from rag.evidence import ReadPaper, read_paper
+from rag.grounding.weights import bounded_logit
 from rag.retrieval import Ranking
 from rag.text import named_terms, stems
 
@@ -29,8 +30,16 @@ _NAME_WORTH = 5  # words; a question that bears such a name is as telling as a l
 WEIGHTS = (2.49, 2.68, 2.86, -2.21, -1.74)
 INTERCEPT = -7.72
 THRESHOLD = 0.47
+# with a model that reads: of the log-odds of the probability by words, and of the log-likelihood ratio that the model's
+# odds amount to
+READ_INTERCEPT, READ_WORDS, READ_READING = -1.63, 1.17, 0.86
+READ_THRESHOLD = 0.39
+
+_NEAREST = 5  # sentences that the model reads
 
 Encode = Callable[[Sequence[str]], Vectors]
+Read = Callable[[str, str], float | None]
+"""(passage, question) → log-likelihood ratio that the passage answers the question; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +96,32 @@ def _weigh(papers: Sequence[ReadPaper], ranking: Ranking, encode: Encode, unknow
     )
 
 
-def is_answerable(ranking: Ranking, encode: Encode) -> bool:
-    """Whether to go on and write an answer."""
-    return weigh(ranking, encode).probability >= THRESHOLD
+def is_answerable(ranking: Ranking, encode: Encode, read: Read | None = None) -> bool:
+    """Whether to go on and write an answer; `read` has a model look at the nearest sentences."""
+    by_words = weigh(ranking, encode).probability
+    ratio = read(nearest(ranking, encode), ranking.question) if read else None
+    if ratio is None:
+        return by_words >= THRESHOLD
+    return read_probability(by_words, ratio) >= READ_THRESHOLD
+
+
+def nearest(ranking: Ranking, encode: Encode) -> str:
+    """The sentences of the retrieved papers nearest to the question, in reading order, each paper a paragraph."""
+    papers = [read_paper(hit.paper) for hit in ranking.hits]
+    places = [(number, at) for number, paper in enumerate(papers) for at in range(len(paper.sentences))]
+    if not places:
+        return ""
+    cosines = encode([papers[number].sentences[at].text for number, at in places]) @ ranking.vector
+    chosen = sorted(places[at] for at in np.argsort(-cosines, kind="stable")[:_NEAREST])
+    return "\n\n".join(
+        " ".join(papers[number].sentences[at].text for owner, at in chosen if owner == number)
+        for number in sorted({number for number, _ in chosen})
+    )
+
+
+def read_probability(by_words: float, ratio: float) -> float:
+    """That the question can be answered, 0 to 1, from the probability by words and a log-likelihood ratio."""
+    return 1 / (1 + math.exp(-READ_INTERCEPT - READ_WORDS * bounded_logit(by_words) - READ_READING * ratio))
 
 
 def _rare_names(question: str, frequency: Mapping[str, int], total: int) -> list[frozenset[str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from rag.answer import Answer, Citation, Reason, Refusal, Sentence, Timings, Verdict
-from rag.answerability import is_answerable
+from rag.answerability import Read, is_answerable
 from rag.conversation import Turn, bounded, standalone, translate
 from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Withdrawn, Words
 from rag.generation import prompts
@@ -23,7 +23,7 @@ from rag.grounding.verdicts import Checked as Verified
 from rag.papers import Paper
 from rag.retrieval import Filters, Ranking
 from rag.smalltalk import smalltalk
-from rag.verification import Verification
+from rag.verification import Verification, question_reader
 
 if TYPE_CHECKING:
     from rag.engine import Engine
@@ -91,7 +91,7 @@ class Asking:
             )
             return
         yield Retrieved(self.ranking.sources)
-        if not self.ranking.hits or not is_answerable(self.ranking, self.engine.encode):
+        if not self.ranking.hits or not is_answerable(self.ranking, self.engine.encode, self._reader()):
             yield self._not_here()
             return
         if evidence_order is not None:  # only what the writer sees: whether to answer rests on the true ranks
@@ -106,6 +106,13 @@ class Asking:
                 self.notices.append(f"{self.model.name} wrote no sentence; these are picked from the abstracts")
                 yield from self._extract(self.ranking)
         yield self._finished()
+
+    def _reader(self) -> Read | None:
+        """How the verifier reads whether the nearest sentences answer the question, where there is one with odds."""
+        settings = self.engine.settings
+        if self.model.llm is None and not settings.verifier_llm:
+            return None
+        return question_reader(self.engine.verifier(self.model), settings.verify_seconds, self.stop)
 
     def _extract(self, ranking: Ranking) -> Iterator[Event]:
         self.verifier = "verbatim"

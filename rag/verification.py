@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from rag.errors import SettingsError
 from rag.generation import prompts
@@ -17,6 +18,9 @@ from rag.grounding.reading import Reading, settle, unread
 from rag.grounding.verdicts import Checked
 from rag.grounding.verifiers import Judge, Located, Verifier, verifier
 from rag.settings import Settings
+
+if TYPE_CHECKING:
+    from rag.answerability import Read
 
 _VERDICT_TOKENS = 120
 
@@ -83,6 +87,13 @@ def make_verifier(settings: Settings, model: Model) -> Verifier:
     if model.llm is None:
         raise SettingsError(f"RAG_VERIFIER={name} needs a language model", hint="set RAG_LLM, or RAG_VERIFIER=auto")
     return make_odds(settings, model) if name == "odds" else make_judge(model)
+
+
+def question_reader(verifier: Verifier, seconds: float, stop: threading.Event | None = None) -> Read | None:
+    """How to ask whether a passage answers a question, each time within `seconds`; None for a verifier without odds."""
+    if not isinstance(verifier, Odds):
+        return None
+    return lambda passage, question: verifier.reading(prompts.answering(passage, question), seconds=seconds, stop=stop)
 
 
 def make_odds(settings: Settings, model: Model) -> Odds:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from servers import OLLAMA_MODEL, FaultyServer
 
-from rag.answer import Answer, Verdict
+from rag.answer import Answer, Reason, Verdict
 from rag.doctor import examine
 from rag.embedding import Embedder
 from rag.engine import Engine
@@ -54,7 +54,9 @@ def yes(odds: float) -> dict[str, float]:
 
 
 def reads(prompt: str) -> Odds:
-    """A model that reads: it knows our examples, believes LOOSE and nothing else."""
+    """A model that reads: it knows our examples, believes LOOSE and no other claim, and finds questions answered."""
+    if "Claim: " not in prompt:
+        return yes(4.0)
     example = next((one for one in examples() if f"Claim: {one.claim}\n" in prompt), None)
     if example is not None:
         return yes((3.0 if example.supported else -3.0) + len(example.claim) % 5 / 5)
@@ -134,6 +136,36 @@ def test_a_sentence_appears_at_once_and_gets_its_verdict_later(
     assert answer.verifier == "odds"
     assert answer.sentences[1].citations
     assert len(faulty.asked) == len(examples()) + 2, "the quotation is not asked about"
+
+
+@pytest.fixture
+def measured(faulty: FaultyServer, opened: Callable[..., Engine]) -> Engine:
+    """An engine whose model is known to read."""
+    faulty.words, faulty.odds = [f"{LOOSE} [1]"], reads
+    engine = opened()
+    assert answer_of(events(engine)).verifier == "odds"
+    faulty.asked.clear()
+    return engine
+
+
+def test_a_model_that_reads_also_reads_whether_the_question_is_answered(faulty: FaultyServer, measured: Engine) -> None:
+    answer_of(events(measured))
+    prompt = next(asked for asked in map(str, faulty.asked) if "Claim: " not in asked)
+    assert f"Question: {ASK}" in prompt
+    assert "Bleached reefs recover within 12 years." in prompt
+
+
+def test_a_question_that_the_model_finds_unanswered_is_refused(faulty: FaultyServer, measured: Engine) -> None:
+    faulty.odds = lambda prompt: reads(prompt) if "Claim: " in prompt else yes(-8.0)
+    answer = answer_of(events(measured))
+    assert answer.refusal is not None
+    assert answer.refusal.reason is Reason.NOT_IN_ABSTRACTS
+    assert answer.draft == "", "nothing was written"
+
+
+def test_where_the_model_fails_words_decide_whether_to_answer(faulty: FaultyServer, measured: Engine) -> None:
+    faulty.odds = lambda prompt: reads(prompt) if "Claim: " in prompt else 500
+    assert answer_of(events(measured)).refusal is None
 
 
 def test_the_passage_stands_before_the_claim(faulty: FaultyServer, opened: Callable[..., Engine]) -> None:

@@ -45,6 +45,7 @@ window.askabstracts.connect(element, trigger, server, 'act');
 _WITH_TAB = "(session, tab, ...rest) => [session, window.askabstracts.tabState(), ...rest]"
 _WHEN_LOADED = """async (session, tab, ...rest) => {
     await window.askabstracts.ready;
+    window.askabstracts.queued();
     return [session, window.askabstracts.tabState(), ...rest];
 }"""
 

@@ -120,6 +120,14 @@ def asking(passage: str, claim: str) -> str:
     )
 
 
+def answering(passage: str, question: str) -> str:
+    """The prompt that is answered with one token: whether a question can be answered from this passage."""
+    return (
+        f"Document:\n{_fenced(passage)}\n\nQuestion: {question}\n\n"
+        "Does the document answer every part of the question? Answer yes or no."
+    )
+
+
 def drafting(paper: Paper) -> list[Message]:
     """The prompt that asks for a question to an abstract, for a person to edit."""
     return [Message("system", DRAFT), Message("user", f"{_block(1, paper.title, plain_text(paper.abstract))}\n\nJSON:")]

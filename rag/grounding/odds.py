@@ -61,7 +61,21 @@ class Odds:
 
     def odds(self, passage: str, claim: str, *, seconds: float = LONGEST, stop: threading.Event | None = None) -> float:
         """Natural log-odds of "yes" against "no". Raises NoOpinion, NoLogprobs or another ModelUnavailable."""
-        tokens = self._ask(self._prompt(passage, claim), seconds, stop)
+        return self._odds_of(self._prompt(passage, claim), seconds, stop)
+
+    def reading(self, prompt: str, *, seconds: float = LONGEST, stop: threading.Event | None = None) -> float | None:
+        """The log-likelihood ratio that the odds of yes to any prompt amount to; None where the model has not been
+        measured, cannot read, or fails."""
+        calibration = self.calibration
+        if self.unable or calibration is None or not calibration.reads:
+            return None
+        try:
+            return calibration.reading(self._odds_of(prompt, seconds, stop))
+        except (NoOpinion, RagError, OSError):
+            return None
+
+    def _odds_of(self, prompt: str, seconds: float, stop: threading.Event | None) -> float:
+        tokens = self._ask(prompt, seconds, stop)
         if tokens is None:
             raise NoOpinion("stopped")
         return log_odds(tokens)

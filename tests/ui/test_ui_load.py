@@ -112,10 +112,13 @@ def test_beyond_the_queue_the_page_says_that_it_is_busy_and_keeps_the_question(
         page.keyboard.press("Enter")
         page.wait_for_timeout(300)
     last = pages[-1]
+    assert pages[0].locator("#queued").is_hidden()
+    pages[1].get_by_text("waits in line").wait_for()
     last.get_by_text("busy").first.wait_for()
     assert last.input_value("#question textarea") == "What is TNT? slow"
     pages[0].wait_for_selector("article.turn:not(.live) .status", timeout=60_000)
     pages[1].wait_for_selector("article.turn:not(.live) .status", timeout=60_000)
+    assert not any(page.locator("#queued").is_visible() for page in pages)
     last.press("#question textarea", "Enter")
     last.wait_for_selector("article.turn:not(.live) .status", timeout=60_000)
 

@@ -340,10 +340,28 @@
     if (box) setTimeout(() => (following = box.scrollHeight - box.scrollTop - box.clientHeight < 80), 50);
   }, { passive: true });
 
+  /* -- queue ------------------------------------------------------------------------------------------- */
+  /* A question is in its box until its turn comes: then the server empties it. */
+  let watching;
+  function queued() {
+    const field = find("#question textarea");
+    const messages = all(".toast-body").length;
+    const note = find("#queued") || make("p", { id: "queued", className: "waiting", role: "status" });
+    note.textContent = "Others are being answered; your question waits in line …";
+    note.hidden = true;
+    find("#composer").prepend(note);
+    clearInterval(watching);
+    watching = setInterval(() => {
+      const over = !field.value || find("article.turn.live") || all(".toast-body").length > messages;
+      note.hidden = Boolean(over);
+      if (over) clearInterval(watching);
+    }, 500);
+  }
+
   let loaded;
   const ready = new Promise((resolve) => (loaded = resolve));
   window.askabstracts = {
-    ready, loaded, connect, tabState, tell,
+    ready, loaded, connect, queued, tabState, tell,
     goto(name) {
       const place = { ask: 0, library: 1, evaluations: 2 }[name];
       all("#tabs [role=tablist] button[role=tab]")[place]?.click();
