@@ -16,7 +16,7 @@ from rag.text import has_cjk, stems, tokens
 _TITLE_WEIGHT = 2.0
 _TRIGRAM = 3
 _MOST_TERMS = 64  # of a question; beyond it, the rarest are kept
-_MOST_ROWS = 40_000  # entries of the index that one search reads; words that are nearly everywhere tell little
+_MOST_ROWS = 12_000  # entries of the index that one search reads; words that are nearly everywhere tell little
 
 
 class FullText:
