@@ -111,13 +111,14 @@ def served(llm: str) -> Iterator[str]:
                 [*rag, "serve", "--port", "0"], env=environment, stdout=sink, stderr=subprocess.STDOUT, text=True
             )
         try:
-            yield _address(app, log)
+            yield address_of(app, log)
         finally:
             app.terminate()
             app.wait(30)
 
 
-def _address(app: subprocess.Popen[str], log: Path) -> str:
+def address_of(app: subprocess.Popen[str], log: Path) -> str:
+    """Where the app says that it is; raises InputError where it ends before it does, or says nothing for too long."""
     until = time.monotonic() + _START_SECONDS
     while time.monotonic() < until and app.poll() is None:
         if found := re.search(r"http://127\.0\.0\.1:\d+", log.read_text()):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
-from eval.load import Call, Load, measure, overtaken, served, table
+from eval.load import Call, Load, address_of, measure, overtaken, served, table
 from rag.errors import InputError
 
 
@@ -35,7 +38,8 @@ def refusing() -> Iterator[tuple[str, list[int]]]:
     server.server_close()
 
 
-def test_a_real_app_answers_several_at_once() -> None:
+@pytest.mark.nightly
+def test_an_app_of_its_own_answers_several_at_once() -> None:
     with served("extractive") as url:
         load = measure(url, askers=4, each=2)
     assert load.questions == 8
@@ -62,9 +66,16 @@ def test_overtaking_counts_who_came_later_and_was_answered_before() -> None:
     assert [overtaken(call, [first, second, third]) for call in (first, second, third)] == [1, 0, 0]
 
 
-def test_an_app_that_does_not_start_is_an_error() -> None:
-    with pytest.raises(InputError, match="did not start"), served("nobody/knows"):
+def test_an_app_that_cannot_run_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RAG_TOP_K", "many")
+    with pytest.raises(InputError, match="RAG_TOP_K"), served("extractive"):
         pass
+    log = tmp_path / "serve.log"
+    log.write_text("rag: the port is taken")
+    with subprocess.Popen([sys.executable, "-c", ""], text=True) as ended:
+        ended.wait()
+        with pytest.raises(InputError, match="did not start: rag: the port is taken"):
+            address_of(ended, log)
 
 
 def test_the_table_names_what_failed() -> None:

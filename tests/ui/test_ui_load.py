@@ -16,6 +16,7 @@ import pytest
 from running import Start
 from standin import SAMPLE, sample_papers
 
+from eval.load import measure
 from rag.embedding import Embedder
 from rag.engine import Engine
 from rag.settings import Settings
@@ -77,6 +78,13 @@ def test_twenty_askers_at_once(start: Start, engine: Engine) -> None:
     p95 = seconds[int(0.95 * len(seconds)) - 1]
     # two seconds, and on a machine that is busy with other things no more than its bare work and as much again
     assert p95 < max(2.0, 2 * bare), (p95, bare, statistics.median(seconds))
+
+
+def test_the_load_of_a_real_app_is_measured(start: Start, engine: Engine) -> None:
+    load = measure(start(engine=engine).url, askers=4, each=2)
+    assert (load.questions, load.busy, load.failures) == (8, 0, ())
+    assert 0 < load.median <= load.p95 <= load.longest
+    assert load.overtaken < 4
 
 
 def test_beyond_the_queue_programs_are_told_that_it_is_busy(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
