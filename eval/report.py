@@ -13,6 +13,7 @@ from eval.facts import show
 from eval.intervals import Estimate
 from eval.metrics import METRICS
 from eval.runs import OVERALL, Row, Run
+from eval.systems import OURS
 from rag.answer import Answer, Sentence
 
 OUTCOMES = (
@@ -216,7 +217,9 @@ def _facts_table(about: Mapping[str, object]) -> str:
 
 
 def _title(run: Run) -> str:
-    return f"{run.about.get('set', run.name)} · {run.about.get('model', '')} · judge {run.about.get('judge', '')}"
+    about = run.about
+    other = [about["system"]] if about.get("system", OURS) != OURS else []
+    return " · ".join([about.get("set", run.name), *other, about.get("model", ""), f"judge {about.get('judge', '')}"])
 
 
 def _line(run: Run) -> str:

@@ -14,11 +14,11 @@ from eval.metrics import METRICS
 from eval.runner import SEED, Plan, Progress, run
 from eval.runs import OVERALL, Run, find
 from eval.runs import load as load_run
-from eval.systems import SAMPLE, OurSystem, System, home, ingest
+from eval.systems import OURS, SAMPLE, OurSystem, System, home, ingest
 from rag.errors import InputError, SettingsError
 from rag.settings import Settings
 
-SYSTEMS = ("askabstracts", "llamaindex", "replay:RUN")
+SYSTEMS = (OURS, "llamaindex", "replay:RUN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Request:
 
     set: str = "sample"
     judge: str = "located"
-    system: str = "askabstracts"
+    system: str = OURS
     corpus: Path | None = None
     limit: int | None = None
     half: str = ""
@@ -61,7 +61,7 @@ def evaluate(
 
 def open_system(name: str, settings: Settings) -> System:
     """Raises SettingsError for an unknown name."""
-    if name == "askabstracts":
+    if name == OURS:
         return OurSystem(settings)
     if name == "llamaindex":
         from eval.peers import CitationEngine

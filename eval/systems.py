@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rag.engine import Engine
     from rag.store import Store
 
+OURS = "askabstracts"
 SAMPLE = Path(rag.__file__).parent / "data" / "iclr2026_sample.jsonl"
 FIRST_RANKS = 20
 
@@ -55,7 +56,7 @@ class OurSystem:
     def __init__(self, settings: Settings, engine: Engine | None = None) -> None:
         from rag.engine import Engine
 
-        self.name = "askabstracts"
+        self.name = OURS
         self._engine: Engine = engine or Engine.open(settings)
         model = self._engine.model
         self.model, self.model_reason = model.name, model.reason

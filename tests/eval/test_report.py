@@ -116,6 +116,18 @@ def test_markdown_has_each_metric_with_its_n(made: dict[str, Run]) -> None:
     assert re.search(r"\| unanswerable \| 12 \| 1\.00 \[.*\] \| 1\.00 \[", by_kind)
 
 
+def test_the_title_names_a_system_that_is_not_ours(made: dict[str, Run]) -> None:
+    good = made["good"]
+    titles = [
+        re.search(r"<h1>(.*)</h1>", html(replace(good, about={**good.about, "set": "sample", "system": system})))[1]  # type: ignore[index]
+        for system in ("askabstracts", "llamaindex")
+    ]
+    assert titles == [
+        f"sample · {good.about['model']} · judge located",
+        f"sample · llamaindex · {good.about['model']} · judge located",
+    ]
+
+
 def test_what_failed_is_in_it(made: dict[str, Run]) -> None:
     row = made["good"].rows[0]
     lost = Row(row.question, (Outcome("first", None, "TimeoutError: 120 s"),))
