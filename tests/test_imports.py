@@ -18,7 +18,7 @@ LEVELS = [
     {"rag", "rag.errors", "rag.language", "rag.names"},
     {"rag.settings", "rag.papers", "rag.markup", "rag.quantities", "rag.minilm", "rag.logs"},
     {"rag.text", "rag.identity", "rag.disk"},
-    {"rag.readers", "rag.embedding", "rag.chunks", "rag.catalogue", "rag.chroma"},
+    {"rag.readers", "rag.embedding", "rag.chunks", "rag.database", "rag.catalogue", "rag.chroma"},
     {"rag.metadata"},
     {"rag.collection", "rag.sync"},
     {"rag.store", "rag.answer", "rag.evidence", "rag.fulltext", "rag.events"},

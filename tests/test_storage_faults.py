@@ -19,7 +19,7 @@ import pytest
 from encoders import HashEmbedder
 from test_store import TEN, TESTS, abstract, counts, elsewhere, found, paper
 
-from rag import catalogue as catalogues
+from rag import database
 from rag.errors import RagError, StoreDamaged, StoreError, StoreLocked
 from rag.recovery import rebuild_catalogue
 from rag.settings import load_settings
@@ -259,7 +259,7 @@ def test_a_disk_mounted_to_be_read_only(disk: Path) -> None:
 
 @pytest.mark.parametrize("file", ["catalogue.sqlite", "chroma/chroma.sqlite3"])
 def test_a_file_that_another_program_keeps_locked(tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogues, "_BUSY_SECONDS", 0.5)
+    monkeypatch.setattr(database, "_BUSY_SECONDS", 0.5)
     store = Store(load_settings(lock_seconds=1), HashEmbedder())
     store.sync("list", TEN)
     program = (
