@@ -110,11 +110,11 @@ def test_beyond_the_queue_the_page_says_that_it_is_busy_and_keeps_the_question(
     start: Start, open_page: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ui.chat.STREAMS", 1)
-    monkeypatch.setattr("ui.app.WAITING", 1)
-    url = start().url
-    pages = [open_page(url) for _ in range(4)]
+    app = start()
+    pages = [open_page(app.url) for _ in range(4)]
     for page in pages:
         page.wait_for_selector(".example")
+    app.blocks._queue.max_size = 1  # only now, for a page that opens has something in the queue too
     for page in pages:
         page.fill("#question textarea", "What is TNT? slow")
         page.keyboard.press("Enter")
