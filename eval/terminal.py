@@ -34,8 +34,7 @@ def gate(broken: Sequence[str]) -> None:
 
 
 def whole(text: str, option: str = "--top-k") -> int:
-    """A whole number of a list like "3,5"."""
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is no whole number", param_hint=option) from None
+    """A whole number from 1 on, of a list like "3,5"."""
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"{text!r} is no whole number from 1 on", param_hint=option)
+    return int(text)

@@ -99,7 +99,9 @@ def ingest(
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="Left out: a conversation.")] = "",
+    question: Annotated[
+        str, typer.Argument(help="Left out: a conversation; or what is piped in, as one question.")
+    ] = "",
     llm: Annotated[str, typer.Option(help="The model that writes, as in RAG_LLM.")] = "",
     top_k: Annotated[int, typer.Option(help="Papers given to the writer; 0: as set.", min=0)] = 0,
     year: Year = "",
@@ -279,7 +281,7 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on; others than this machine's open it to them.")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, typer.Option(help="0 takes a free one.")] = 7860,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 7860,
     auth: Annotated[str, typer.Option(help="user:password, or RAG_AUTH.", envvar="RAG_AUTH")] = "",
     mcp: Annotated[bool, typer.Option("--mcp", help="Be an MCP server too.")] = False,
 ) -> None:

@@ -136,6 +136,7 @@ def test_a_source_is_removed_by_the_path_it_was_ingested_by(rag: Rag, tmp_path: 
         (["search"], "Missing argument"),
         (["nonsense"], "No such command"),
         (["serve", "--auth", "nobody"], "user:password"),
+        (["serve", "--port", "99999"], "65535"),
     ],
 )  # fmt: skip
 def test_usage_errors_are_2_and_readable(sea: Rag, arguments: list[str], said: str) -> None:

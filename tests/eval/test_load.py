@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from eval.cli import main
 from eval.load import Call, Load, address_of, measure, overtaken, served, table
 from rag.errors import InputError
 
@@ -83,3 +84,11 @@ def test_the_table_names_what_failed() -> None:
     text = table([load])
     assert "| 20 | 60 | 30.0 | 0.40 | 0.90 | 1.20 | 3 | 0 | 1 |" in text
     assert "failed: TimeoutException: slow" in text
+
+
+@pytest.mark.parametrize("askers", ["0", "-1", "many", "2,"])
+def test_askers_are_whole_numbers(askers: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["load", "http://127.0.0.1:9", "--askers", askers])
+    assert ended.value.code == 2
+    assert "no whole number from 1 on" in capsys.readouterr().err
