@@ -108,11 +108,11 @@ class Asking:
         yield self._finished()
 
     def _reader(self) -> Read | None:
-        """How the verifier reads whether the nearest sentences answer the question, where there is one with odds."""
-        settings = self.engine.settings
-        if self.model.llm is None and not settings.verifier_llm:
+        """How the verifier reads whether the nearest sentences answer the question, where a model is to write and the
+        verifier has odds."""
+        if self.model.llm is None:
             return None
-        return question_reader(self.engine.verifier(self.model), settings.verify_seconds, self.stop)
+        return question_reader(self.engine.verifier(self.model), self.engine.settings.verify_seconds, self.stop)
 
     def _extract(self, ranking: Ranking) -> Iterator[Event]:
         self.verifier = "verbatim"

@@ -94,8 +94,8 @@ def match_expression(question: str, frequency: Mapping[str, int]) -> str:
     """The question in FTS5's language: its informative words joined by OR, the rarest first; IL-6 and the like as
     phrases.
 
-    In a large library the commonest words are left out: ranking every paper that has one of them would take longer
-    than all the rest of a search.
+    In a large library the commonest words are left out, though never the rarest that occurs: ranking every paper that
+    has one of them would take longer than all the rest of a search.
     """
     phrases: dict[str, int] = {}
     for token in tokens(unicodedata.normalize("NFKC", question)):
@@ -105,5 +105,5 @@ def match_expression(question: str, frequency: Mapping[str, int]) -> str:
     rarest = sorted(phrases, key=lambda phrase: phrases[phrase])[:_MOST_TERMS]
     rows = accumulate(phrases[phrase] for phrase in rarest)
     return " OR ".join(
-        phrase for place, (phrase, read) in enumerate(zip(rarest, rows, strict=True)) if not place or read <= _MOST_ROWS
+        phrase for phrase, read in zip(rarest, rows, strict=True) if read <= max(_MOST_ROWS, phrases[phrase])
     )

@@ -151,6 +151,13 @@ def test_a_large_library_is_searched_for_the_rarest_words(store: Store, monkeypa
     }
 
 
+def test_a_word_that_no_paper_has_leaves_out_no_other(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag.fulltext._MOST_ROWS", 0)
+    full_text = FullText(store.catalogue)
+    found = full_text.search("xyzzy cells", full_text.frequency(["xyzzi", "cell"]), 10)
+    assert len(found) == 3
+
+
 # -- filters ----------------------------------------------------------------------------------------------------------
 
 FILTERED = [

@@ -163,6 +163,13 @@ def test_a_question_that_the_model_finds_unanswered_is_refused(faulty: FaultySer
     assert answer.draft == "", "nothing was written"
 
 
+def test_without_a_model_that_writes_nobody_is_asked(faulty: FaultyServer, opened: Callable[..., Engine]) -> None:
+    faulty.odds = reads
+    engine = opened(llm="extractive", verifier="odds", verifier_llm="ollama/small", ollama_url="http://127.0.0.1:9")
+    assert answer_of(events(engine)).sentences
+    assert faulty.asked == []
+
+
 def test_where_the_model_fails_words_decide_whether_to_answer(faulty: FaultyServer, measured: Engine) -> None:
     faulty.odds = lambda prompt: reads(prompt) if "Claim: " in prompt else 500
     assert answer_of(events(measured)).refusal is None
