@@ -37,16 +37,13 @@ def _ours(data: Path, papers: Sequence[Paper], questions: int, settings: Setting
     encode = store.embedder.encode_question
     for text in asked[:3]:
         retriever.search(text, top_k=TOP_K)
-    pairs = [(timed(partial(retriever.search, text, top_k=TOP_K)), timed(partial(encode, text))) for text in asked]
-    searches, embeddings = sorted(pair[0] for pair in pairs), sorted(pair[1] for pair in pairs)
+    times = search_times(partial(retriever.search, top_k=TOP_K), encode, asked)
     precision = store.embedder.precision
     store.close()
     return {
         "seconds": seconds,
         "no_change": no_change,
-        "search_median_ms": 1000 * searches[len(searches) // 2],
-        "search_p95_ms": 1000 * searches[int(0.95 * (len(searches) - 1))],
-        "embed_median_ms": 1000 * embeddings[len(embeddings) // 2],
+        **times,
         "precision": precision,
         "store_mb": folder_mb(data),
     }
@@ -102,6 +99,19 @@ def read_papers(file: Path) -> list[Paper]:
     """Papers as `rag eval speed` and `rag eval scale` write them for their processes, one a line."""
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     return [Paper(**{**row, "authors": tuple(row["authors"]), "keywords": tuple(row["keywords"])}) for row in rows]
+
+
+def search_times(
+    search: Callable[[str], object], encode: Callable[[str], object], asked: Sequence[str]
+) -> dict[str, float]:
+    """Milliseconds of searching for each text, median and p95, and of embedding it, in turn with each other."""
+    pairs = [(timed(partial(search, text)), timed(partial(encode, text))) for text in asked]
+    searches, embeddings = sorted(pair[0] for pair in pairs), sorted(pair[1] for pair in pairs)
+    return {
+        "search_median_ms": 1000 * searches[len(searches) // 2],
+        "search_p95_ms": 1000 * searches[int(0.95 * (len(searches) - 1))],
+        "embed_median_ms": 1000 * embeddings[len(embeddings) // 2],
+    }
 
 
 def timed(action: Callable[[], object]) -> float:

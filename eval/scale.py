@@ -14,9 +14,8 @@ from typing import Any
 from eval.runner import Progress
 from eval.speed import child_environment
 from eval.stages import Plan
-from eval.systems import SAMPLE
+from eval.systems import SAMPLE, corpus_papers
 from rag.errors import InputError
-from rag.papers import Paper
 from rag.settings import Settings
 
 _NAMES = {"ours": "askabstracts", "peer": "LlamaIndex"}
@@ -60,12 +59,7 @@ def measure(
 ) -> list[Size]:
     """Each system with the papers of the corpus, and with so many more that there are `papers`; raises InputError
     where a step fails, with its own message."""
-    from rag.readers import sources
-
-    found = [item for source in sources([str(corpus or SAMPLE)]) for item in source.papers() if isinstance(item, Paper)]
-    if not found:
-        raise InputError(f"{corpus} has no papers")
-    real = found[:papers]
+    real = corpus_papers(corpus or SAMPLE)[:papers]
     turns = [(name, count) for name in ("ours", "peer")[: 1 + peer] for count in sorted({len(real), papers})]
     sizes = []
     with tempfile.TemporaryDirectory(prefix="scale-", ignore_cleanup_errors=True) as folder:

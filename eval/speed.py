@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.runner import Progress
-from eval.systems import SAMPLE
+from eval.systems import SAMPLE, corpus_papers
 from rag.errors import InputError
 from rag.papers import Paper
 from rag.settings import Settings
@@ -144,11 +144,7 @@ def to_json(speed: Speed) -> str:
 
 def _papers(corpus: Path | None, count: int) -> list[Paper]:
     """`count` papers of the corpus; the sample is taken over and over under other ids and titles."""
-    from rag.readers import sources
-
-    found = [item for source in sources([str(corpus or SAMPLE)]) for item in source.papers() if isinstance(item, Paper)]
-    if not found:
-        raise InputError(f"{corpus} has no papers")
+    found = corpus_papers(corpus or SAMPLE)
     if corpus:
         return found[:count]
     return [

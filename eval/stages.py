@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.contestants import TOP_K, folder_mb, read_papers, timed, weights
+from eval.contestants import TOP_K, folder_mb, read_papers, search_times, timed, weights
 from eval.memory import peak_memory_mb, resident_memory_mb
 from eval.variation import VaryingEmbedder, vary
 from rag.embedding import Embedder, Vectors
@@ -107,12 +107,8 @@ def use(plan: Plan) -> dict[str, Any]:
     asked = plan.asked()
     search(asked[0])
     rest = resident_memory_mb()
-    pairs = [(timed(partial(search, text)), timed(partial(encode, text))) for text in asked]
-    searches, embeddings = sorted(pair[0] for pair in pairs), sorted(pair[1] for pair in pairs)
     return {
-        "search_median_ms": 1000 * searches[len(searches) // 2],
-        "search_p95_ms": 1000 * searches[int(0.95 * (len(searches) - 1))],
-        "embed_median_ms": 1000 * embeddings[len(embeddings) // 2],
+        **search_times(search, encode, asked),
         "rest_mb": rest,
         "peak_mb": peak_memory_mb(),
         "store_mb": folder_mb(plan.data),

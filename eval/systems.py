@@ -12,6 +12,7 @@ import rag
 from eval.dataset import Exchange
 from rag.answer import Answer
 from rag.errors import InputError, StoreDamaged, StoreMismatch
+from rag.papers import Paper
 from rag.settings import Settings
 
 if TYPE_CHECKING:
@@ -100,6 +101,16 @@ def ingest(corpus: Path, settings: Settings) -> Settings:
         shutil.rmtree(own.data)
         _sync(corpus, own)
     return own
+
+
+def corpus_papers(corpus: Path) -> list[Paper]:
+    """The papers of a file; raises InputError where there are none."""
+    from rag.readers import sources
+
+    found = [item for source in sources([str(corpus)]) for item in source.papers() if isinstance(item, Paper)]
+    if not found:
+        raise InputError(f"{corpus} has no papers")
+    return found
 
 
 def _sync(corpus: Path, settings: Settings) -> None:
