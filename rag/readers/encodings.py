@@ -108,7 +108,8 @@ def broken(text: str, encoding: str) -> str:
     if text.isascii() or not (match := _BROKEN.search(text)):
         return ""
     byte = ord(match.group()) - 0xDC00
-    return f"not {encoding.upper()} (byte 0x{byte:02x} after “{text[: match.start()][-20:]}”); save the file as UTF-8"
+    before = " ".join(text[: match.start()][-20:].split())
+    return f"not {encoding.upper()} (byte 0x{byte:02x} after “{before}”); save the file as UTF-8"
 
 
 def decoded(blob: Blob) -> Text:

@@ -173,7 +173,7 @@ def paper_of(values: Mapping[str, object], *, source: str, line: int, encoding: 
     doi = normal_doi(text_of(values.get("doi"))) or (normal_doi(url) if "doi.org/" in url else "")
     authors = names_of(values.get("authors"))
     keywords = keywords_of(values.get("keywords"))
-    if wrong := broken("\n".join((abstract, title, venue, url, *authors, *keywords)), encoding):
+    if wrong := broken("\n".join((abstract, title, venue, url, doi, *authors, *keywords)), encoding):
         return Skipped(source, line, wrong)
     return Paper(
         abstract=abstract,

@@ -58,6 +58,18 @@ def test_a_broken_byte_costs_its_row_only(read) -> None:
     assert "0xe9" in result.skips[0][1]
 
 
+@pytest.mark.parametrize("tag", ["AB", "TI", "FAU", "JT", "LID", "OT"])
+def test_a_broken_byte_in_any_field_of_a_record(read, tag: str) -> None:
+    record = {"PMID": "1", "AB": "Bées fly.", "TI": "Bees", "FAU": "Bee, A.", "JT": "Honey", "LID": "10.1000/b [doi]", "OT": "é"}
+    lines = [f"{name:4}- {value}".encode() for name, value in record.items()]
+    lines = [line.replace(b"- ", b"- 10.1000/\xe9", 1) if line.startswith(tag.encode()) else line for line in lines]
+    whole = "PMID- 2\nAB  - Éels swim, naïvely, in the Café’s pond.\n".encode()
+    result = read(b"\n".join(lines) + b"\n\n" + whole, "a.nbib")
+    assert result.abstracts == ["Éels swim, naïvely, in the Café’s pond."]
+    assert "0xe9" in result.skips[0][1]
+    assert "\n" not in result.skips[0][1]
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
 def test_a_broken_byte_in_json(read, name: str) -> None:
     lines = [b'{"abstract": "caf\xe9 x"}', '{"abstract": "éééé"}'.encode()]
