@@ -26,6 +26,7 @@ _INTRODUCED = re.compile(r"\b(?:propose|introduce|present|develop|release|call|d
 _DEFINED = re.compile(
     r"((?:[A-Z][\w-]+\s+(?:(?:of|for|and|with|the|in)\s+)?){2,6}|[A-Z]\w+(?:-\w+)+\s+)\(([A-Z][\w-]{1,15})\)"
 )
+_ACRONYM = re.compile(r"[A-Z].*[A-Z\d]")  # a name of its own: "Explanatory GRPO (EXGRPO)" is no other word for GRPO
 _DIGITS = tuple("0123456789")
 _JOINS = frozenset({"and", "or", "of", "for", "the", "in", "with"})
 _FRAGMENT = 12  # words
@@ -185,7 +186,7 @@ def _context(title: str, abstract: str) -> Context:
         for match in _DEFINED.finditer(sentence):
             if not _OTHERS.search(sentence[: match.start()]):
                 own.add(_key(match.group(2)))
-                own.update(_key(word) for word in match.group(1).split())
+                own.update(_key(word) for word in match.group(1).split() if not _ACRONYM.search(word))
     return Context(frozenset(names), frozenset(own), main, frozenset(stems(f"{title} {abstract}")))
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import zip_longest
 
 from rag.answer import Verdict
 from rag.grounding import lexicon
+from rag.grounding.alignment import Alignment
 from rag.grounding.analysis import Analysis, analyse
 from rag.grounding.evidence import Evidence
+from rag.grounding.failure import Failure, Kind
 from rag.grounding.features import Located, locate
+from rag.grounding.figures import agrees
 from rag.grounding.verdicts import Checked
 from rag.text import has_cjk
 
@@ -33,10 +38,11 @@ def check_foreign(claim: str, evidence: Evidence) -> tuple[Checked, Located | No
         return Checked(Verdict.PARTLY, note=NOTE), None
     best: tuple[float, Located] | None = None
     for located in locate(analysis, evidence, evidence.similarities(claim)):
-        lost = len(located.failures) + sum(i not in located.alignment.pairs for i in analysis.content)
+        failures = (*(one for one in located.failures if one.kind is not Kind.FIGURE), *_figures(located.alignment))
+        lost = len(failures) + sum(i not in located.alignment.pairs for i in analysis.content)
         kept = max(0.0, 1 - lost / anchors)
         if best is None or kept > best[0]:
-            best = kept, located
+            best = kept, replace(located, failures=failures)
     if best is None or best[0] <= 0:
         return Checked(Verdict.NOT_FOUND, note=NOTE), None
     kept, located = best
@@ -44,6 +50,44 @@ def check_foreign(claim: str, evidence: Evidence) -> tuple[Checked, Located | No
     notes = "; ".join([NOTE, *(failure.note for failure in located.failures)])
     score = kept if whole else min(kept, 0.5)
     return Checked(Verdict.SUPPORTED if whole else Verdict.PARTLY, (), notes, score, bool(located.failures)), located
+
+
+def _figures(alignment: Alignment) -> Iterator[Failure]:
+    """Figures that the passage lacks, or has beside a name that the claim does not have.
+
+    Word order says nothing across languages, so a figure belongs to the name that stands nearest before it.
+    """
+    claim, passage = alignment.claim, alignment.passage
+    ours, theirs = _labels(claim), _labels(passage)
+    for quantity in claim.quantities:
+        if any(start <= quantity.start < end for start, end, _ in ours):
+            continue  # the year of "AIME 2024"
+        shown = quantity.text.strip()
+        alike = [other for other in passage.quantities if agrees(quantity, other)]
+        if not alike:
+            yield Failure(Kind.FIGURE, shown, f"“{shown}” is not in the source", True)
+            continue
+        beside = [_nearest(theirs, other.start) for other in alike]
+        if not any(name is None or any(name == one for _, _, one in ours) for name in beside):
+            yield Failure(Kind.FIGURE, shown, f"“{shown}”: the source says this of “{beside[0]}”", True)
+
+
+def _labels(analysis: Analysis) -> list[tuple[int, int, str]]:
+    """The names with the number that belongs to them ("AIME 2024"): start, end, text."""
+    found = []
+    for word, after in zip_longest(analysis.words, analysis.words[1:]):
+        if not word.name:
+            continue
+        numbered = after is not None and after.figure and after.start - word.end == 1 and after.text.isdecimal()
+        end = after.end if numbered else word.end
+        found.append((word.start, end, analysis.text[word.start : end]))
+    return found
+
+
+def _nearest(labels: Sequence[tuple[int, int, str]], at: int) -> str | None:
+    """The last name before a place, else the first one after it."""
+    before = [name for _, end, name in labels if end <= at]
+    return before[-1] if before else labels[0][2] if labels else None
 
 
 def _anchors(analysis: Analysis) -> Analysis:

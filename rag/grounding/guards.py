@@ -36,9 +36,8 @@ def failures(alignment: Alignment, context: Context) -> list[Failure]:
 
 def _roles(related: Relations) -> Iterator[Failure]:
     if related.crossed:
-        yield Failure(
-            Kind.ROLES, related.crossed, f"“{related.crossed}”: in the source it is the other way round", True
-        )
+        note = f"“{related.crossed}”: in the source it is the other way round, or said of something else"
+        yield Failure(Kind.ROLES, related.crossed, note, True)
 
 
 def _overreach(alignment: Alignment) -> Iterator[Failure]:

@@ -132,6 +132,12 @@ def sign(key: str) -> int:
 
 
 @cache
+def harm(key: str) -> bool:
+    """Does this stem say that something is done harm, so that to deny it is good news?"""
+    return key in _stemmed(_words("harm"))
+
+
+@cache
 def _stemmed(words: frozenset[str]) -> frozenset[str]:
     return frozenset(stem(word) for word in words)
 

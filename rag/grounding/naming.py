@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from rag.grounding import lexicon
-from rag.grounding.alignment import Alignment
+from rag.grounding.alignment import ALIKE, Alignment
 from rag.grounding.analysis import Analysis, Word
 from rag.grounding.failure import Context, Failure, Kind
+from rag.grounding.roles import baselines
 
 
 def names(alignment: Alignment, context: Context) -> Iterator[Failure]:
@@ -22,12 +23,16 @@ def _present(alignment: Alignment, context: Context) -> Iterator[Failure]:
     places = dict(alignment.replaced)
     keys = {word.key for word in claim.words}
     for index, word in enumerate(claim.words):
-        if not word.name or index in alignment.pairs:
+        if not word.name:
+            continue
+        if index in alignment.pairs:
+            if alignment.grade[index] < ALIKE and not set(word.parts) <= (passage.parts | context.keys):
+                yield Failure(Kind.NAME, word.text, f"“{word.text}” is not in the source", False)  # a variant of a name
             continue
         rival = passage.words[places[index]] if index in places else _subject_name(alignment)
         if rival is not None and (not rival.name or rival.key in keys):
             rival = None
-        if word.key in context.main and _is_subject(claim, word) and _stands_for_it(passage, rival):
+        if word.key in context.own and _is_subject(claim, word) and _stands_for_it(passage, rival):
             continue
         if rival is not None and index in places:
             yield Failure(Kind.NAME, word.text, f"“{word.text}”: the source speaks of “{rival.text}”", True)
@@ -45,7 +50,9 @@ _PRONOUN = re.compile(
     r"the (?:method|model|approach|framework|system|algorithm|benchmark|dataset|corpus|pipeline|authors?|paper))\b",
     re.IGNORECASE,
 )
-_PREPOSITION = re.compile(r"\b(?:on|in|with|for|to|by|using|from|over|against|than|of|and|or|under|via)\W+(?:\w+\W+)?$")
+_PREPOSITION = re.compile(
+    r"\b(?:on|in|with|for|to|by|using|from|over|against|than|of|and|or|under|via)\W+(?:\w+\W+)?$", re.IGNORECASE
+)
 
 
 def _stands_for_it(passage: Analysis, rival: Word | None) -> bool:
@@ -96,11 +103,12 @@ def _binding(alignment: Alignment) -> Iterator[Failure]:
             first[clause[j]] = min(first.get(clause[j], j), j)
     at_home = max((weight.get(home, 0.0) for home in homes), default=0.0)
     keys = {word.key for word in claim.words}
+    measured = baselines(passage)
     for other, total in weight.items():
         if not homes or other in homes or total < 2 or total <= 2 * at_home:
             continue
         before = [w for j, w in enumerate(passage.words) if clause[j] == other and w.name and j < first[other]]
-        rival = next((word for word in before if word.key not in keys), None)
+        rival = next((word for word in before if word.key not in keys and word.key not in measured), None)
         if rival is not None:
             part = claim.words[subject[0]].text
             yield Failure(Kind.NAME, part, f"“{part}”: the source says this of “{rival.text}”", True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rag.grounding import lexicon
 from rag.grounding.alignment import Alignment
 from rag.grounding.analysis import Analysis
 from rag.grounding.failure import Failure, Kind
@@ -20,6 +21,8 @@ def negation(alignment: Alignment) -> Iterator[Failure]:
         ours = [i for i in scope.words if i in pairs]
         if not scope.strict or not ours or crossed.intersection(scope.words):
             continue
+        if scope.words[0] not in pairs and lexicon.harm(claim.words[scope.words[0]].key):
+            continue  # "formulas are not lost" says something good of formulas
         if all(_turned(claim, i, passage, pairs[i]) for i in ours[:3]):
             part = f"{scope.negator} {claim.words[ours[0]].text}"
             yield Failure(Kind.NEGATION, part, f"“{part}”: the source does not deny this", True)

@@ -28,6 +28,7 @@ _DIRECTED = (
 )  # fmt: skip
 _BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "gets", "got", "get"))
 _BASELINE = re.compile(r"^(?:against|over|versus|vs|unlike|than)$", re.IGNORECASE)
+_ASIDE = re.compile(r"^(?:on|in|with|for|at|by|under|when|using)$", re.IGNORECASE)
 _BREAK = re.compile(r"[;:()]|\b(?:but|while|whereas|which|that|because|although|when|if)\b", re.IGNORECASE)
 
 
@@ -61,16 +62,21 @@ class Relations:
 def compared(alignment: Alignment) -> Relations:
     """Look every relation of the claim up in the passage."""
     theirs = list(relations(alignment.passage))
-    straight, crossed = False, ""
+    measured = baselines(alignment.passage) if theirs else frozenset()
+    straight, crossed, misplaced = False, "", ""
     words: set[str] = set()
     for ours in relations(alignment.claim) if theirs else ():
-        found = [(_compare(ours, other), other.axis) for other in theirs]
+        found = [(_compare(ours, other), other.axis) for other in theirs if not _only_baseline(ours, other, measured)]
         if same := [axis for outcome, axis in found if outcome == 1]:
             straight = True
-            words.update((ours.axis, *same))
-        elif any(outcome == -1 for outcome, _ in found):
-            crossed = crossed or " ".join((_show(ours.agent), ours.text, _show(ours.patient)))
-    return Relations(straight, "" if straight else crossed, frozenset(words))
+            words.update((ours.axis, lexicon.stem(ours.text.split(" ")[0]), *same))  # "fewer … than" for "more … than"
+            continue
+        shown = " ".join((_show(ours.agent), ours.text, _show(ours.patient)))
+        if any(outcome == -1 for outcome, _ in found):
+            crossed = crossed or shown
+        elif ours.axis and any(_only_baseline(ours, other, measured) and _same_axis(ours, other) for other in theirs):
+            misplaced = misplaced or shown
+    return Relations(straight, misplaced or ("" if straight else crossed), frozenset(words))
 
 
 def relations(analysis: Analysis) -> Iterator[Relation]:
@@ -123,6 +129,41 @@ def _than(analysis: Analysis, index: int) -> Iterator[Relation]:
             yield Relation(axis, sign, f"{words[k].text} … than", agent, patient)
 
 
+def baselines(analysis: Analysis) -> frozenset[str]:
+    """Names that a sentence has only as what something else is measured against ("beats every set, A and B included")."""
+    words, measured = analysis.words, set[int]()
+    for index, word in enumerate(words):
+        verb = word.key in _stems(_AHEAD[:7]) and not any(
+            other.text.lower() in _BE for other in words[max(0, index - 3) : index]
+        )
+        if verb or _BASELINE.match(word.text):
+            measured.update(_listed(analysis, index))
+    spoken_of = {word.key for index, word in enumerate(words) if word.name and index not in measured}
+    return frozenset(words[index].key for index in measured) - spoken_of
+
+
+def _listed(analysis: Analysis, index: int) -> Iterator[int]:
+    """The names after a word up to the end of its clause; a comma and an "and" may stand between two names."""
+    words = analysis.words
+    for k in range(index + 1, len(words)):
+        between = analysis.text[words[k - 1].end : words[k].start]
+        if _BREAK.search(between) or _BREAK.fullmatch(words[k].text) or _ASIDE.fullmatch(words[k].text):
+            return
+        closing = words[k].text.lower() == "and" and "," in between
+        if closing and not (k + 1 < len(words) and words[k + 1].name):
+            return
+        if words[k].name:
+            yield k
+
+
+def _only_baseline(ours: Relation, theirs: Relation, measured: frozenset[str]) -> bool:
+    """Is the one that does it by the claim nothing but a baseline in the passage, and does it there no more than that?"""
+    sign = _same_axis(ours, theirs)
+    agent, patient = (ours.agent, ours.patient) if sign >= 0 else (ours.patient, ours.agent)
+    named = {word.key for word in _apart(agent, patient)[0] if word.name}
+    return bool(named) and named <= measured and not (theirs.axis and any(word.key in named for word in theirs.agent))
+
+
 def _compare(ours: Relation, theirs: Relation) -> int:
     """1 for the same roles, -1 for exchanged ones, 0 for nothing to say."""
     sign = _same_axis(ours, theirs)
@@ -170,7 +211,8 @@ def _apart(one: tuple[Word, ...], other: tuple[Word, ...]) -> tuple[tuple[Word, 
 
 
 def _show(words: tuple[Word, ...]) -> str:
-    return " ".join(word.text for word in sorted(words[:3], key=lambda word: word.start))
+    shown = [word for word in words if word.name] or words
+    return " ".join(word.text for word in sorted(shown[:3], key=lambda word: word.start))
 
 
 def _side(analysis: Analysis, index: int, direction: int) -> tuple[Word, ...]:

@@ -30,6 +30,12 @@ PAPERS = [
         abstract="The tariff raised the prices of steel in 2018. Exports of copper fell by 12 % in the same year.",
         id="metals",
     ),
+    Paper(
+        title="Teaching small students",
+        abstract="Students memorize patterns. We introduce Inverted Probes, which ask for the logic of an answer. "
+        "With Gemma-7b as the student, the method is 20.4 % better than the zero-shot model.",
+        id="probes",
+    ),
 ]  # fmt: skip
 
 
@@ -53,6 +59,10 @@ ROWS = [
     ("TNT 的训练速度最多快 17×。", Verdict.PARTLY, [0]),
     ("HiPO 比 GRPO 高 +5.0 pp。", Verdict.SUPPORTED, [1]),
     ("HiPO 比 GRPO 高 +7.5 pp。", Verdict.PARTLY, [1]),
+    ("HiPO 在 CMIMC 2025 上提高了 10.3 pp。", Verdict.SUPPORTED, [1]),
+    ("HiPO 在 CMIMC 2024 上提高了 10.3 pp。", Verdict.PARTLY, [1]),
+    ("HiPO 比 GRPO 高 10.3 pp。", Verdict.PARTLY, [1]),
+    ("Inverted Probes is 20.4 % better than the zero-shot model.", Verdict.SUPPORTED, [3]),
 ]  # fmt: skip
 
 

@@ -19,6 +19,12 @@ HEADS = "In LLaMA, middle heads dominate semantic integration, whereas in Qwen d
 SAFE = "SafeFlow plans faster, smoother and safer paths than baselines based on diffusion."
 BEATS = "In experiments sparse communication beats fully-connected communication while token costs fall by 25%."
 ENCODERS = "Encoder models align with humans better than decoder models do."
+LATTER = (
+    "The latter surpasses every earlier set, including MegaMath, FineMath and OpenWeb, and holds 5.5× more tokens "
+    "than FineMath-4+."
+)
+LYNX = "Pages are rendered with Lynx, which respects their layout, so that formulas stay whole in the math corpus."
+VARIANT = "LoRA saves 40% of the memory."
 NEVER = "Although the language encoder is never updated, the accuracy of segmentation improves on four public datasets."
 
 CHANGED = [
@@ -46,6 +52,11 @@ CHANGED = [
     pytest.param(SAFE, "SafeFlow does not plan safer paths than baselines.", Kind.NEGATION, id="not added"),
     pytest.param(NEVER, "The accuracy of segmentation improves on all public datasets.", Kind.OVERREACH, id="all"),
     pytest.param(SAFE, "SafeFlow is proven to plan safer paths.", Kind.OVERREACH, id="proven"),
+    pytest.param(LATTER, "FineMath holds 5.5× more tokens than FineMath-4+.", Kind.ROLES, id="a baseline as subject"),
+    pytest.param(LATTER, "MegaMath holds 5.5× more tokens than FineMath-4+.", Kind.ROLES, id="another baseline"),
+    pytest.param(LATTER, "OpenWeb surpasses FineMath.", Kind.ROLES, id="one baseline over another"),
+    pytest.param(VARIANT, "LoRA-MoE saves 40% of the memory.", Kind.NAME, id="variant of a name"),
+    pytest.param(LYNX, "Lynx does not respect the layout of pages.", Kind.NEGATION, id="denied"),
     pytest.param("A high-quality corpus was built.", "A low-quality corpus was built.", Kind.DIRECTION, id="compound"),
 ]  # fmt: skip
 
@@ -58,6 +69,13 @@ REWORDED = [
     pytest.param(HEADS, "Qwen's deeper heads select the evidence.", id="clause"),
     pytest.param(BEATS, "Fully-connected communication is beaten by sparse communication.", id="passive"),
     pytest.param(ENCODERS, "Decoder models align less well with humans than encoder models.", id="converse"),
+    pytest.param(
+        "Nemotron holds 5.5× more tokens than FineMath.", "FineMath holds fewer tokens than Nemotron.", id="fewer than"
+    ),
+    pytest.param(LATTER, "Every earlier set, FineMath included, is surpassed by the latter.", id="baselines surpassed"),
+    pytest.param("HiPO beats GRPO; GRPO beats PPO by 2 %.", "GRPO beats PPO by 2 %.", id="a baseline that wins, too"),
+    pytest.param(LYNX, "Lynx renders pages so that formulas are not lost in the math corpus.", id="harm denied"),
+    pytest.param("LoRA-MoE saves 40% of the memory.", "LoRA saves 40% of the memory.", id="name cut short"),
     pytest.param(NEVER, "The language encoder is not updated.", id="never and not"),
     pytest.param(NEVER, "Segmentation accuracy improves without updating the language encoder.", id="without"),
     pytest.param(SAFE, "Baselines based on diffusion plan slower paths than SafeFlow.", id="slower than"),
@@ -78,7 +96,7 @@ def test_a_rewording_passes(passage: str, claim: str) -> None:
     assert kinds(passage, claim) == set()
 
 
-@pytest.mark.parametrize("passage", [GAIN, TOKENS, TRIAL, STEPS, HEADS, SAFE, BEATS, ENCODERS, NEVER])
+@pytest.mark.parametrize("passage", [GAIN, TOKENS, TRIAL, STEPS, HEADS, SAFE, BEATS, ENCODERS, NEVER, LATTER, LYNX])
 def test_a_quotation_passes(passage: str) -> None:
     assert kinds(passage, passage) == set()
 

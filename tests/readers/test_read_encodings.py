@@ -60,7 +60,15 @@ def test_a_broken_byte_costs_its_row_only(read) -> None:
 
 @pytest.mark.parametrize("tag", ["AB", "TI", "FAU", "JT", "LID", "OT"])
 def test_a_broken_byte_in_any_field_of_a_record(read, tag: str) -> None:
-    record = {"PMID": "1", "AB": "Bées fly.", "TI": "Bees", "FAU": "Bee, A.", "JT": "Honey", "LID": "10.1000/b [doi]", "OT": "é"}
+    record = {
+        "PMID": "1",
+        "AB": "Bées fly.",
+        "TI": "Bees",
+        "FAU": "Bee, A.",
+        "JT": "Honey",
+        "LID": "10.1000/b [doi]",
+        "OT": "é",
+    }
     lines = [f"{name:4}- {value}".encode() for name, value in record.items()]
     lines = [line.replace(b"- ", b"- 10.1000/\xe9", 1) if line.startswith(tag.encode()) else line for line in lines]
     whole = "PMID- 2\nAB  - Éels swim, naïvely, in the Café’s pond.\n".encode()
