@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from rag import chroma
 from rag.catalogue import Origin, chunk_id, chunk_owner, paper_version
 from rag.chunks import Chunk
 from rag.embedding import Vectors
-from rag.errors import RagError, StoreMismatch
+from rag.errors import RagError, StoreDamaged, StoreMismatch
 from rag.metadata import Recorded, chunk_metadata, record_metadata, recorded_in
 from rag.papers import Paper
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from rag.settings import Settings
 
 _READ_BATCH = 2000
+_AGAIN = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds between the tries of a read that meets a write of another process
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +119,14 @@ class Collection:
         if count <= 0 or (among is not None and not among):
             return []
         count = min(count, self._most)
-        with self._connected() as connection:
-            result = self._chunks(connection).query(
+        result = self._read(
+            lambda chunks: chunks.query(
                 query_embeddings=vector[np.newaxis, :],
                 n_results=count,
                 ids=list(among) if among is not None else None,
                 include=["distances"],
             )
+        )
         distances = result["distances"] or [[]]
         return [
             ChunkHit(*chunk_owner(chunk)[:2], similarity=1.0 - float(distance))
@@ -131,8 +134,7 @@ class Collection:
         ]
 
     def count(self) -> int:
-        with self._connected() as connection:
-            return int(self._chunks(connection).count())
+        return int(self._read(lambda chunks: chunks.count()))
 
     def ids(self) -> Iterator[str]:
         """The ids of all chunks."""
@@ -177,15 +179,28 @@ class Collection:
             connection.client.close()
 
     def _pages(self, include: list[Any]) -> Iterator[Any]:
-        offset = 0
-        while True:
-            with self._connected() as connection:
-                limit = min(_READ_BATCH, self._most)
-                page = self._chunks(connection).get(limit=limit, offset=offset, include=include)
-            if not page["ids"]:
-                return
+        offset, limit = 0, min(_READ_BATCH, self._most)
+        while (page := self._page(limit, offset, include))["ids"]:
             yield page
             offset += len(page["ids"])
+
+    def _page(self, limit: int, offset: int, include: list[Any]) -> Any:
+        return self._read(lambda chunks: chunks.get(limit=limit, offset=offset, include=include))
+
+    def _read(self, call: Callable[[ChromaCollection], _T]) -> _T:
+        """What a call gives that only reads.
+
+        Chroma writes its index's files in place. A reader of another process that opens them in that moment finds half
+        a file, which the next try finds whole; a folder that stays unreadable is damaged.
+        """
+        for pause in _AGAIN:
+            try:
+                with self._connected() as connection:
+                    return call(self._chunks(connection))
+            except StoreDamaged:
+                time.sleep(pause)
+        with self._connected() as connection:
+            return call(self._chunks(connection))
 
     @property
     def _most(self) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rag.ellipsis import asked_of_another
 from rag.errors import ModelUnavailable
 from rag.followup import is_follow_up, names_in
 from rag.generation import prompts
@@ -28,6 +29,7 @@ UNTRANSLATED: Final = (
 _FAILED: Final = (
     "The question could not be translated into English ({why}): only the names and numbers in it count. Ask in English."
 )
+_TOGETHER: Final = "read together with the question before"
 _THIN = 3  # content words below which a follow-up takes the whole question before along
 _CARRIED = 6  # terms carried over at most
 _LONGEST = 400  # characters of a rewritten question
@@ -60,17 +62,23 @@ def standalone(
 ) -> Rewritten:
     """The question as it is understood without the conversation.
 
-    A follow-up is rewritten by the model where there is one and its rewriting keeps what was asked; else the names of
-    the last topic are carried over. Any other question is left as it is, whatever was said before.
+    A follow-up that only names another thing is the question before, asked of that thing. Any other is rewritten by the
+    model where there is one and its rewriting keeps what was asked; else the names of the last topic are carried over.
+    A question that does not lean on another is left as it is, whatever was said before.
     """
     turns = bounded(history, settings.history_tokens if settings else 1500)
     if not turns or not is_follow_up(question):
         return Rewritten(question)
+    topic = _topic(turns)
+    if replaced := asked_of_another(question, topic):
+        *topic, question = replaced
+        if not topic or not is_follow_up(question):
+            return Rewritten(question, _TOGETHER)
     if model is not None and model.llm is not None:
         written = _asked(model, prompts.rewriting(question, turns), stop)
         if written and _keeps(question, written, turns):
-            return Rewritten(written, f"read together with the question before, by {model.name}")
-    return _carried(question, turns)
+            return Rewritten(written, f"{_TOGETHER}, by {model.name}")
+    return _carried(question, topic, turns[-1].answer)
 
 
 def translate(question: str, model: Model | None, *, stop: threading.Event | None = None) -> Rewritten:
@@ -149,24 +157,30 @@ def _lost(source: str, target: str) -> list[str]:
     return names + [found.text for found in quantities(source) if (found.low, found.high) not in figures]
 
 
-def _carried(question: str, history: Sequence[Turn]) -> Rewritten:
-    """The question with the last topic's names, or the whole question before where it has hardly words of its own."""
-    topic = _topic(history)
-    names = names_in(" ".join(turn.question for turn in topic)) or names_in(topic[-1].answer)
+def _carried(question: str, topic: Sequence[str], answer: str) -> Rewritten:
+    """The question with the last topic's names, or the whole question before where it has hardly words of its own.
+
+    `answer` is the last one; its names serve where the topic's questions have none.
+    """
+    names = names_in(" ".join(topic)) or names_in(answer)
     own = {term.casefold() for term in names_in(question)}
     carried = [name for name in names if name.casefold() not in own][:_CARRIED]
-    before = topic[0].question.strip()
     thin = len(informative(question)) < _THIN or not carried
-    added = before if thin else ", ".join(carried)
-    return Rewritten(f"{question.strip()} ({added})", "read together with the question before")
+    added = topic[0].strip() if thin else ", ".join(carried)
+    return Rewritten(f"{question.strip()} ({added})", _TOGETHER)
 
 
-def _topic(history: Sequence[Turn]) -> Sequence[Turn]:
-    """The last turns from the question on that began their topic."""
-    for index in range(len(history) - 1, 0, -1):
-        if not is_follow_up(history[index].question):
-            return history[index:]
-    return history
+def _topic(history: Sequence[Turn]) -> list[str]:
+    """The questions of the last topic, from the one that began it; one that names another thing takes its place."""
+    topic: list[str] = []
+    for turn in history:
+        if replaced := asked_of_another(turn.question, topic):
+            topic = replaced
+        elif topic and is_follow_up(turn.question):
+            topic.append(turn.question)
+        else:
+            topic = [turn.question]
+    return topic
 
 
 __all__ = [

@@ -62,8 +62,8 @@ _ELLIPSIS = 3  # content words that a question without a verb may have and still
 
 def is_follow_up(question: str) -> bool:
     """Whether the question leans on one before it: by a connective, a pronoun, or by what it leaves out."""
-    if _CONNECTIVE.match(question):
-        return True
+    if connective := _CONNECTIVE.match(question):
+        return not _begins_anew(question[connective.end() :])
     spoken = _EXPLETIVE.sub(" ", question)
     for pattern, own_words in ((_POINTER, _OWN_WORDS + 1), (_PRONOUN, _OWN_WORDS)):
         for found in pattern.finditer(spoken):
@@ -81,6 +81,18 @@ def is_follow_up(question: str) -> bool:
         return not words and bool(tokens(question))
     asks_which = re.match(r"\W*(?:which|what|whose?)\b", question, re.IGNORECASE)
     return len(words) <= _ELLIPSIS and not (asks_which and len(tokens(question)) > _SHORT)
+
+
+def _begins_anew(rest: str) -> bool:
+    """Whether what comes after an "and" or "but" is a question of its own: with a name, or about the papers."""
+    asks = re.match(r"\W*(?:which|what|who|why|how|where|when)\b(?! about\b)", rest, re.IGNORECASE)
+    anew = bool(_proper(rest)) or re.match(r"\W*(?:which|what|how many) (?:\w+ )?(?:papers|abstracts)\b", rest, re.I)
+    return bool(asks and anew) and is_clause(rest) and not is_follow_up(rest)
+
+
+def is_clause(text: str) -> bool:
+    """Whether something is said or asked in it, and not only named."""
+    return _VERB.search(text) is not None
 
 
 def names_in(text: str) -> list[str]:

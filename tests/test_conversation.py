@@ -24,6 +24,7 @@ from rag.generation.providers import choose_model
 from rag.settings import load_settings
 
 HIPO = [Turn("How much does HiPO gain on AIME 2024?", "It gains 4.6 percentage points over GRPO.")]
+ON_2025 = "Did it gain on AIME 2025?"
 MOLECULES = [
     Turn("What is MELD for?", "It generates molecules by masked diffusion."),
     Turn("How valid are they on QM9?", "All of them are valid."),
@@ -36,6 +37,8 @@ MOLECULES = [
         "and on ZINC250K?",
         "And Claude?",
         "And what about children?",
+        "And what does it do on QM9?",
+        "And how many tokens were used for training?",
         "what about the larger model?",
         "how does that compare with HiPO?",
         "How does it compare with PPO?",
@@ -80,6 +83,9 @@ def test_questions_that_lean_on_the_one_before(question: str) -> None:
         "Who proposed Muon?",
         "哪些论文研究了分子生成？",
         "C2Seg 用了什么方法？",
+        "And which papers study molecule generation?",
+        "So what is TNT?",
+        "But why does LoRA save memory?",
     ],
 )
 def test_questions_of_their_own(question: str) -> None:
@@ -92,7 +98,8 @@ def test_questions_of_their_own(question: str) -> None:
 @pytest.mark.parametrize(
     ("question", "history", "read"),
     [
-        ("And on AIME 2025?", HIPO, "And on AIME 2025? (How much does HiPO gain on AIME 2024?)"),
+        ("Did it gain on AIME 2025?", HIPO, "Did it gain on AIME 2025? (HiPO)"),
+        ("And why?", HIPO, "And why? (How much does HiPO gain on AIME 2024?)"),
         ("Does it need a teacher that writes hints?", HIPO, "Does it need a teacher that writes hints? (HiPO, AIME)"),
         ("它在 QM9 上表现如何？", HIPO, "它在 QM9 上表现如何？ (HiPO, AIME)"),
         ("Why?", MOLECULES, "Why? (What is MELD for?)"),
@@ -151,7 +158,7 @@ def scripted(faulty: FaultyServer, *words: str) -> Model:
 )
 def test_a_models_rewriting_is_taken(reply: str, faulty: FaultyServer) -> None:
     model = scripted(faulty, reply)
-    read = standalone("And on AIME 2025?", HIPO, model, load_settings())
+    read = standalone(ON_2025, HIPO, model, load_settings())
     assert read.question == "How much does HiPO gain on AIME 2025?"
     assert "ollama/small" in read.note
     sent = json.dumps(faulty.calls[0][0])
@@ -166,7 +173,7 @@ def test_a_models_rewriting_is_taken(reply: str, faulty: FaultyServer) -> None:
         "How much does HiPO gain on AIME 2026?",  # another year
         "How much does HiPO gain on AIME 2025 with GPT-4?",  # a name from nowhere
         "How much does HiPO gain on AIME 2024?",  # the question before
-        "And on AIME 2025?",  # nothing done
+        ON_2025,  # nothing done
         "HiPO gains 4.6 percentage points on AIME 2025.",  # an answer
         "How much does HiPO gain on AIME 2025?\nIt gains 4.9 points.",  # and an answer
         "HiPO 在 AIME 2025 上提高了多少？",  # another language
@@ -175,19 +182,31 @@ def test_a_models_rewriting_is_taken(reply: str, faulty: FaultyServer) -> None:
     ],
 )
 def test_a_rewriting_that_says_something_else_is_not(reply: str, faulty: FaultyServer) -> None:
-    read = standalone("And on AIME 2025?", HIPO, scripted(faulty, reply), load_settings())
-    assert read.question == "And on AIME 2025? (How much does HiPO gain on AIME 2024?)"
+    read = standalone(ON_2025, HIPO, scripted(faulty, reply), load_settings())
+    assert read.question == f"{ON_2025} (HiPO)"
 
 
 def test_a_model_that_fails_leaves_the_names_carried_over(faulty: FaultyServer) -> None:
     model = scripted(faulty)
     faulty.script = [500]
-    assert "HiPO" in standalone("And on AIME 2025?", HIPO, model).question
+    assert "HiPO" in standalone(ON_2025, HIPO, model).question
 
 
 def test_the_model_is_not_asked_about_a_question_of_its_own(faulty: FaultyServer) -> None:
     standalone("Which papers use LoRA?", HIPO, scripted(faulty))
     assert not faulty.calls
+
+
+def test_nor_about_one_that_only_names_another_thing(faulty: FaultyServer) -> None:
+    assert standalone("How about TNT?", HIPO, scripted(faulty)).question == "How much does TNT gain on AIME 2024?"
+    assert not faulty.calls
+
+
+def test_but_about_one_that_still_leans_on_the_topic(faulty: FaultyServer) -> None:
+    model = scripted(faulty, "How valid are the molecules of MELD on ZINC250K?")
+    assert (
+        standalone("And on ZINC250K?", MOLECULES, model).question == "How valid are the molecules of MELD on ZINC250K?"
+    )
 
 
 # ── other languages ──
@@ -296,7 +315,7 @@ def test_what_can_be_looked_up_is_no_small_talk(question: str) -> None:
 def test_a_real_small_model_never_makes_a_follow_up_worse(local_model: str) -> None:
     """Whatever it writes, the names and figures asked about stay and none is made up."""
     model = choose_model(load_settings(llm="openai-compatible/small", llm_url=local_model))
-    read = standalone("And on AIME 2025?", HIPO, model, load_settings())
+    read = standalone(ON_2025, HIPO, model, load_settings())
     assert "2025" in read.question
     assert "HiPO" in read.question
     assert "GPT" not in read.question
@@ -314,7 +333,7 @@ def test_a_real_small_model_translates_or_says_that_it_could_not(local_model: st
 def test_prompts_hold_the_conversation_in_order() -> None:
     from rag.generation.prompts import rewriting
 
-    system, user = rewriting("And on AIME 2025?", [*MOLECULES, Turn("Why?", "Because [1] says so.")])
+    system, user = rewriting(ON_2025, [*MOLECULES, Turn("Why?", "Because [1] says so.")])
     assert (system.role, user.role) == ("system", "user")
     assert user.text.index("MELD") < user.text.index("QM9") < user.text.index("Why?") < user.text.index("AIME 2025")
     assert "[1]" not in user.text

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -57,6 +58,27 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("this user may not mount a disk")
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("healed", [True, False])
+def test_an_index_that_is_just_being_written(tmp_path: Path, *, healed: bool) -> None:
+    """Chroma writes it in place: what another process finds cut short is whole a moment later, or it is damaged."""
+    store = opened(tmp_path / "data")
+    store.sync("list", MANY)
+    store.close()
+    (index,) = (tmp_path / "data").rglob("index_metadata.pickle")
+    whole = index.read_bytes()
+    index.write_bytes(b"")
+    reader = opened(tmp_path / "data")
+    writer = threading.Timer(0.4, index.write_bytes, [whole])
+    if healed:
+        writer.start()
+        assert found(reader, "Topic3", top_k=1) == [abstract(3)]
+        writer.join()
+    else:
+        with pytest.raises(StoreDamaged):
+            reader.collection.nearest(HashEmbedder().encode_question("Topic3"), 1)
+    reader.close()
 
 
 def fill(disk: Path, *, leave: int) -> Path:

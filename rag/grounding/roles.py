@@ -130,7 +130,7 @@ def _than(analysis: Analysis, index: int) -> Iterator[Relation]:
 
 
 def baselines(analysis: Analysis) -> frozenset[str]:
-    """Names that a sentence has only as what something else is measured against ("beats every set, A and B included")."""
+    """Names that a sentence has only as what something else is measured against ("beats every set, A and B too")."""
     words, measured = analysis.words, set[int]()
     for index, word in enumerate(words):
         verb = word.key in _stems(_AHEAD[:7]) and not any(
@@ -157,7 +157,7 @@ def _listed(analysis: Analysis, index: int) -> Iterator[int]:
 
 
 def _only_baseline(ours: Relation, theirs: Relation, measured: frozenset[str]) -> bool:
-    """Is the one that does it by the claim nothing but a baseline in the passage, and does it there no more than that?"""
+    """Is the one that does it by the claim nothing but a baseline in the passage, and none that does this there?"""
     sign = _same_axis(ours, theirs)
     agent, patient = (ours.agent, ours.patient) if sign >= 0 else (ours.patient, ours.agent)
     named = {word.key for word in _apart(agent, patient)[0] if word.name}

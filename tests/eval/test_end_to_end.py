@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from pathlib import Path
 
 import pytest
@@ -125,11 +124,3 @@ def test_a_store_of_another_version_is_made_anew_from_its_file(settings: Setting
     store = Store(own)
     assert store.count() == 19
     store.close()
-
-
-@pytest.mark.nightly
-def test_the_whole_sample_takes_less_than_a_minute(settings: Settings) -> None:
-    started = time.perf_counter()
-    result = evaluate(settings, Request("sample", fresh=True))
-    assert len(result.rows) >= 80
-    assert time.perf_counter() - started < 60

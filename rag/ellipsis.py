@@ -1,0 +1,85 @@
+"""A question that only names another thing: what was asked before, asked of that thing instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag.followup import is_clause
+from rag.text import informative, named_terms, stems, tokens
+
+_OPENING = re.compile(
+    r"^\W*(?:(?:and|but|or|so|then)\s+)?(?:what|how)\s+about\s+|^\W*(?:and|but|or)\s+|^\W*(?:那么?|那麼|换成|還有|还有)\s*",
+    re.IGNORECASE,
+)
+_SETTING = re.compile(r"(on|in|for|with|at|by|under|against|over|than|from|to)\s+", re.IGNORECASE)
+_CLOSING = re.compile(r"\s*呢?\s*[?？!.。]*\s*$")
+_MOST = 3  # content words of a thing's name with what describes it ("the larger LLaMA model")
+
+
+def asked_of_another(question: str, topic: Sequence[str]) -> list[str]:
+    """The questions of a topic, the last of them asked of what `question` names ("How about TNT?", "and on QM9?").
+
+    Empty where it names nothing, or there is nothing to put it in place of. That is the name in the same place: after
+    the same preposition, else one that shares a part, else the first that stands after none; where the last question
+    has none ("How valid are they on QM9?"), that of a question before it.
+    """
+    opening = _OPENING.match(question)
+    if opening is None or not topic:
+        return []
+    rest = _CLOSING.sub("", question[opening.end() :])
+    setting = _SETTING.match(rest)
+    thing = rest[setting.end() :] if setting else rest
+    if is_clause(thing) or len(informative(thing)) > _MOST:
+        return []
+    if setting:
+        return [*topic[:-1], changed] if (changed := _set(topic[-1], setting[1].lower(), thing)) else []
+    for index in range(len(topic) - 1, -1, -1):
+        if changed := _swapped(topic[index], thing):
+            return [*topic[:index], changed, *topic[index + 1 :]]
+    return []
+
+
+def _set(before: str, preposition: str, thing: str) -> str:
+    """The question with another setting: in place of the one after the same preposition, or added."""
+    if not _names(thing, capitals=True):
+        return ""
+    place = next((span for span in _names(before) if _preceded(before, span[0], preposition)), None)
+    if place is not None:
+        return f"{before[: place[0]]}{thing}{before[place[1] :]}"
+    return f"{before.rstrip(' ?？.!')} {preposition} {thing}?"
+
+
+def _swapped(before: str, thing: str) -> str:
+    spans = _names(before)
+    new = [thing[start:end].casefold() for start, end in _names(thing, capitals=True)]
+    if not new or {before[start:end].casefold() for start, end in spans}.issuperset(new):
+        return ""
+    parts = {part for name in new for part in stems(name) if part.isalpha()}
+    alike = [span for span in spans if parts.intersection(stems(before[span[0] : span[1]]))]
+    free = [span for span in spans if not re.search(rf"\b{_SETTING.pattern}\Z", before[: span[0]], re.IGNORECASE)]
+    place = next(iter([*alike, *free]), None)
+    return f"{before[: place[0]]}{thing}{before[place[1] :]}" if place else ""
+
+
+def _preceded(text: str, at: int, preposition: str) -> bool:
+    return re.search(rf"\b{preposition}\s+(?:the\s+)?\Z", text[:at], re.IGNORECASE) is not None
+
+
+def _names(text: str, *, capitals: bool = False) -> list[tuple[int, int]]:
+    """Spans of the names, each with the number behind it ("AIME 2024"); neighbours are one name.
+
+    `capitals`: within a sentence any capital makes a name ("and Claude?").
+    """
+    words = {word.start: word for word in tokens(text)}
+    spans: list[tuple[int, int]] = []
+    for term in [word for word in words.values() if word.text[0].isupper()] if capitals else named_terms(text):
+        end = term.end
+        after = words.get(end + 1)
+        if after is not None and after.text.isdecimal() and text[end] == " ":
+            end = after.end
+        if spans and text[spans[-1][1] : term.start].strip() == "" and spans[-1][1] < term.start:
+            spans[-1] = spans[-1][0], end
+        elif not spans or term.start >= spans[-1][1]:
+            spans.append((term.start, end))
+    return spans
