@@ -104,6 +104,12 @@ class Settings(LogSettings):
         1500, ge=0, description="How much of the conversation is kept for follow-ups, in tokens."
     )
 
+    hosts: str = Field(
+        "",
+        description="Names the app may be opened by, as a proxy sends them, separated by commas. Empty: on 127.0.0.1 "
+        "without a password localhost and addresses, else any.",
+    )
+
     lock_seconds: float = Field(30, ge=0, description="How long a second writer waits for the first.")
 
     @field_validator("verifier")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,34 @@ def test_an_index_that_is_just_being_written(tmp_path: Path, *, healed: bool) ->
     else:
         with pytest.raises(StoreDamaged):
             reader.collection.nearest(HashEmbedder().encode_question("Topic3"), 1)
+    reader.close()
+
+
+class Bomb:
+    """What a pickle may hold: a call, made when Python loads it."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (str(self.mark),)
+
+
+def test_an_index_that_would_run_code_runs_none(tmp_path: Path) -> None:
+    """From a thousand chunks on Chroma keeps a file in pickle's format; it is read as data, by no Python."""
+    store = opened(tmp_path / "data")
+    store.sync("list", MANY)
+    store.close()
+    (index,) = (tmp_path / "data").rglob("index_metadata.pickle")
+    index.write_bytes(pickle.dumps(Bomb(tmp_path / "ran")))
+    pickle.loads(index.read_bytes())
+    (tmp_path / "ran").rmdir()  # it works
+    reader = opened(tmp_path / "data")
+    with pytest.raises(StoreDamaged):
+        reader.collection.nearest(HashEmbedder().encode_question("Topic3"), 1)
+    reader.rebuild()
+    assert found(reader, "Topic3", top_k=1) == [abstract(3)]
+    assert not (tmp_path / "ran").exists()
     reader.close()
 
 

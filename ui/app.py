@@ -23,7 +23,7 @@ from ui.health import Healthz, heart_of
 from ui.library import Library
 from ui.render import Html, tag
 from ui.requests import RequestLog
-from ui.safety import Guard, fetch_nothing
+from ui.safety import Guard, Names, fetch_nothing
 
 if TYPE_CHECKING:
     from rag.engine import Engine
@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 
 ASSETS = Path(__file__).parent / "assets"
 TITLE = "Ask Abstracts"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 UPLOAD_LIMIT = "200mb"
 WAITING = 200  # questions and clicks in the queue; beyond it the page says that it is busy, programs get a 503
 SESSIONS = 300  # remembered by the server, 0.2 MB each; a tab that was forgotten says itself who it is
@@ -66,12 +67,16 @@ def build(engines: Engines, settings: Settings) -> gr.Blocks:
     return blocks
 
 
-def launch_options(engines: Engines) -> dict[str, Any]:
-    """What `Blocks.launch` is to be told so that the page looks right, asks no other host and shows no file."""
+def launch_options(engines: Engines, names: frozenset[str] | None = None) -> dict[str, Any]:
+    """What `Blocks.launch` is to be told so that the page looks right, asks no other host and shows no file.
+
+    `names`: those the app may be asked by, beside "localhost" and addresses; None for any.
+    """
     script, style = ((ASSETS / name).read_text(encoding="utf-8") for name in ("app.js", "app.css"))
     requests = Middleware(RequestLog)
     health = Middleware(Healthz, heart=heart_of(engines))  # before the login, which its askers do not have
     guard = Middleware(Guard, script=script, style=style)
+    known = [] if names is None else [Middleware(Names, names=names)]
     return {
         "theme": _theme(),
         "footer_links": [],
@@ -84,7 +89,7 @@ def launch_options(engines: Engines) -> dict[str, Any]:
         "max_file_size": UPLOAD_LIMIT,
         "show_error": True,
         "state_session_capacity": SESSIONS,
-        "app_kwargs": {"middleware": [requests, guard, health], "docs_url": None, "redoc_url": None},
+        "app_kwargs": {"middleware": [requests, *known, guard, health], "docs_url": None, "redoc_url": None},
     }
 
 
@@ -112,7 +117,7 @@ def serve(
             mcp_server=mcp,
             prevent_thread_lock=True,
             quiet=True,
-            **launch_options(engines),
+            **launch_options(engines, _names(settings, host, guarded=auth is not None)),
         )
     except OSError as error:  # the port is taken
         raise SettingsError(
@@ -128,12 +133,20 @@ def serve(
     return blocks
 
 
+def _names(settings: Settings, host: str, *, guarded: bool) -> frozenset[str] | None:
+    """The names the app may be asked by: those that are set; None, which is any, where a password asks who it is or
+    other machines are let in by whatever name they have for this one."""
+    if settings.hosts:
+        return frozenset(name.strip().lower() for name in settings.hosts.split(",")) | {host.lower()}
+    return frozenset() if host in LOOPBACK and not guarded else None
+
+
 def _announce(blocks: gr.Blocks, host: str, guarded: bool, mcp: bool) -> None:
     """Say where the app is, and who can reach it."""
     print(f"{TITLE} is at {blocks.local_url}  (Ctrl-C ends it)", flush=True)
     if mcp:
         print(f"MCP over HTTP at {blocks.local_url}gradio_api/mcp/", flush=True)
-    if host not in ("127.0.0.1", "localhost", "::1") and not guarded:
+    if host not in LOOPBACK and not guarded:
         print(f"Anyone who reaches {host} can read the library and change it; --auth user:password asks who they are.")
 
 

@@ -17,6 +17,7 @@ from rag.conversation import Turn
 from rag.errors import RagError
 from rag.retrieval import Filters
 from ui.engines import Engines
+from ui.session import LONGEST_QUESTION
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ def add_endpoints(engines: Engines) -> None:
         said = [Turn(str(pair[0]), str(pair[1])) for pair in history or [] if len(pair) == 2]
         with _Told():
             answer = engines.get().ask(
-                question, history=said, filters=filters, top_k=_count(top_k) or None, llm=model.strip() or None
+                _asked(question), history=said, filters=filters, top_k=_count(top_k) or None, llm=model.strip() or None
             )
             return answer.to_dict()
 
@@ -83,7 +84,7 @@ def add_endpoints(engines: Engines) -> None:
         """
         filters = Filters(year=year.strip(), venue=venue.strip(), keyword=keyword.strip(), source=source.strip())
         with _Told():
-            found = engines.get().search(question, top_k=_count(top_k) or 10, filters=filters)
+            found = engines.get().search(_asked(question), top_k=_count(top_k) or 10, filters=filters)
             return [{**asdict(one), "passage": one.passage} for one in found]
 
     def get_paper(paper_id: str) -> dict[str, Any]:
@@ -120,6 +121,15 @@ def tools_speak_json(blocks: gr.Blocks) -> None:
         return [server.types.TextContent(type="text", text=json.dumps(item, ensure_ascii=False)) for item in data]
 
     server.postprocess_output_data = as_json
+
+
+def _asked(question: object) -> str:
+    """The question, if it is one: whatever JSON was sent arrives here."""
+    if not isinstance(question, str):
+        raise RagError("a question is a text", hint='send {"question": "…"}')
+    if len(question) > LONGEST_QUESTION:
+        raise RagError(f"a question has at most {LONGEST_QUESTION:,} characters, and this {len(question):,}")
+    return question
 
 
 def _count(top_k: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -77,6 +78,40 @@ class Guard:
         await self._app(scope, receive, guarded)
 
 
+class Names:
+    """ASGI middleware: serves only those who asked for this machine, or for one of `names`.
+
+    A site of somebody else can have its name point to 127.0.0.1 (DNS rebinding), and a browser then takes the app for a
+    part of that site. It always sends the name, and an address or "localhost" cannot be made to point elsewhere.
+    """
+
+    def __init__(self, app: Application, names: frozenset[str] = frozenset()) -> None:
+        self._app = app
+        self._names = names
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        host = next((value for key, value in scope.get("headers", ()) if key == b"host"), b"").decode("latin-1")
+        name = _name_of(host)
+        if scope["type"] != "http" or name in self._names or name == "localhost" or _is_address(name):
+            await self._app(scope, receive, send)
+            return
+        await _forbid(send, b"this app does not know itself by that name; RAG_HOSTS lists the names it may be asked by")
+
+
+def _name_of(host: str) -> str:
+    """The name or address in a Host header, in lower case, without its port."""
+    bare = host.strip().lower()
+    return bare[1:].partition("]")[0] if bare.startswith("[") else bare.partition(":")[0].rstrip(".")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 def fetch_nothing() -> None:
     """Keep Gradio from fetching what a call names by its address instead of uploading it.
 
@@ -90,6 +125,6 @@ def fetch_nothing() -> None:
     processing_utils.async_ssrf_protected_get = refuse
 
 
-async def _forbid(send: Send) -> None:
+async def _forbid(send: Send, why: bytes = b"not served") -> None:
     await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain"), *_HEADERS]})
-    await send({"type": "http.response.body", "body": b"not served"})
+    await send({"type": "http.response.body", "body": why})

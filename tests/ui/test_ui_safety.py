@@ -15,6 +15,7 @@ from gradio_client import Client
 from running import Start
 
 from rag.errors import StoreMismatch
+from rag.settings import Settings
 from ui.app import UPLOAD_LIMIT
 
 QUESTION = "How do language models trade compression for meaning?"
@@ -84,6 +85,42 @@ def test_the_page_of_another_site_cannot_call_the_app(start: Start) -> None:
     assert answer.headers.get("access-control-allow-origin") != "http://evil.example"
 
 
+@pytest.mark.parametrize(
+    ("hosts", "known", "unknown"),
+    [
+        (
+            "",
+            ["localhost:7860", "LOCALHOST", "127.0.0.1:7860", "[::1]:7860"],
+            ["rebound.example", "a.example:7860", "127.0.0.1.rebound.example", "localhost.rebound.example", ""],
+        ),
+        (
+            "papers.example, Other.example",
+            ["papers.example", "other.example:443", "localhost"],
+            ["rebound.example", "www.papers.example"],
+        ),
+    ],
+)
+def test_a_name_that_is_made_to_point_here_opens_nothing(
+    start: Start, tmp_path: Path, hosts: str, known: list[str], unknown: list[str]
+) -> None:
+    app = start(settings=Settings(data=tmp_path / "data", llm="extractive", hosts=hosts))
+    for host in [*known, *unknown]:
+        status = 200 if host in known else 403
+        for route in ("", "config", "healthz", "gradio_api/info"):
+            answer = httpx.get(f"{app.url}{route}", headers={"host": host})
+            assert answer.status_code == status, (host, route)
+            assert ("RAG_HOSTS" in answer.text) == (status == 403)
+        asked = httpx.post(f"{app.url}gradio_api/call/v2/ask", json={"question": QUESTION}, headers={"host": host})
+        assert asked.status_code == status
+
+
+def test_a_password_or_other_machines_need_no_list_of_names(start: Start, tmp_path: Path) -> None:
+    named = {"host": "papers.example"}
+    guarded = start(auth=("ann", "secret"))
+    assert httpx.get(guarded.url, headers=named).status_code == 200
+    assert httpx.get(f"{guarded.url}config", headers=named).status_code == 401
+
+
 def test_with_a_password_nothing_is_shown_without_it(start: Start) -> None:
     app = start(auth=("ann", "secret"))
     assert httpx.get(f"{app.url}config").status_code == 401
@@ -109,6 +146,34 @@ def test_ask_over_http(start: Start) -> None:
     assert len(two["sources"]) == 2
     follow_up = client.predict(question="and what of humans?", history=[[QUESTION, "They do."]], api_name="/ask")
     assert follow_up["standalone"].startswith("How do language models")
+
+
+def test_what_is_no_question_is_told_and_not_echoed(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    url = start().url
+    for question, told in (
+        (["a", "list"], "a question is a text"),
+        (7, "a question is a text"),
+        ("why " * 6000, "at most 20,000 characters"),
+    ):
+        for name in ("ask", "search"):
+            said = outcome(url, name, {"question": question})
+            assert told in said
+            assert len(said) < 500
+    assert "Traceback" not in caplog.text
+
+
+def test_what_is_left_out_has_its_default(start: Start) -> None:
+    """As a program without Gradio's client calls it: names and values, and only those that matter."""
+    said = outcome(start().url, "ask", {"question": QUESTION, "top_k": 2})
+    (answer,) = json.loads(said.rpartition("data: ")[2])
+    assert len(answer["sources"]) == 2
+    assert "[1]" in answer["text"]
+
+
+def outcome(url: str, name: str, body: dict[str, Any]) -> str:
+    """The last event of a call over HTTP."""
+    event = httpx.post(f"{url}gradio_api/call/v2/{name}", json=body).json()["event_id"]
+    return httpx.get(f"{url}gradio_api/call/v2/{name}/{event}", timeout=60).text.strip()
 
 
 def test_search_over_http(start: Start) -> None:
