@@ -127,16 +127,16 @@ class Embedder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
 
+        from rag.hub import load
+
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        options: dict[str, Any] = {"device": "cpu", "model_kwargs": {"dtype": _dtype(torch, self.precision)}}
         try:
-            return SentenceTransformer(source, local_files_only=True, **options)
-        except (OSError, ValueError) as missing:
-            if self.name == PACKAGED or Path(self.name).is_dir():
-                raise EmbeddingUnavailable(f"the embedding model in {source} cannot be loaded: {missing}") from missing
-        try:
-            return SentenceTransformer(source, **options)
-        except (OSError, ValueError, RuntimeError) as error:
+            return load(
+                SentenceTransformer, source, device="cpu", model_kwargs={"dtype": _dtype(torch, self.precision)}
+            )
+        except (OSError, ValueError) as error:
+            if Path(source).is_dir():
+                raise EmbeddingUnavailable(f"the embedding model in {source} cannot be loaded: {error}") from error
             raise EmbeddingUnavailable(
                 f"the embedding model {self.name} is neither in the Hugging Face cache nor can it be fetched",
                 hint="RAG_EMBED_MODEL=minilm needs no network",

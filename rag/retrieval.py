@@ -18,7 +18,7 @@ import numpy as np
 from rag.answer import Source
 from rag.catalogue import Catalogue, chunk_id
 from rag.embedding import Vectors
-from rag.errors import SettingsError
+from rag.errors import EmbeddingUnavailable, SettingsError
 from rag.evidence import Evidence, find_evidence
 from rag.fulltext import FullText, rarity
 from rag.papers import Paper
@@ -223,7 +223,15 @@ class _Reranker:
     def __init__(self, name: str) -> None:
         from sentence_transformers import CrossEncoder
 
-        self._model = CrossEncoder(name)
+        from rag.hub import load
+
+        try:
+            self._model = load(CrossEncoder, name)
+        except (OSError, ValueError) as error:
+            raise EmbeddingUnavailable(
+                f"the model that reorders, {name}, is neither in the Hugging Face cache nor can it be fetched",
+                hint="unset RAG_RERANK_MODEL to do without",
+            ) from error
 
     def reorder(self, question: str, hits: Sequence[Hit]) -> list[Hit]:
         scores = self._model.predict([(question, f"{hit.paper.title}\n{hit.paper.abstract}") for hit in hits])

@@ -74,13 +74,18 @@ def test_works_where_there_is_no_network_at_all() -> None:
     assert run(unshare, "-rn") == EXPECTED
 
 
-def test_a_model_that_is_not_here_is_one_clear_line() -> None:
-    """A name that is neither cached nor reachable: no traceback, and what works instead."""
+@pytest.mark.parametrize("how", ["told", "no hub"])
+def test_a_model_that_is_not_here_is_one_clear_line(how: str) -> None:
+    """A name that is neither cached nor reachable: no traceback, few tries, and what works instead."""
+    there = {"told": "os.environ['HF_HUB_OFFLINE'] = '1'", "no hub": "os.environ['HF_ENDPOINT'] = 'http://127.0.0.1:9'"}
     program = (
-        "import os; os.environ['HF_HUB_OFFLINE'] = '1'\n"
+        f"import os; {there[how]}\n"
+        "import socket; connect, tries = socket.socket.connect, []\n"
+        "socket.socket.connect = lambda *where: (tries.append(where), connect(*where))[1]\n"
         "from rag.embedding import Embedder\nfrom rag.errors import EmbeddingUnavailable\n"
         "try:\n    Embedder('nobody/no-such-model').encode(['x'])\n"
-        "except EmbeddingUnavailable as error:\n    print(error)"
+        "except EmbeddingUnavailable as error:\n    print(error)\n"
+        "print('tries', len(tries))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -93,3 +98,4 @@ def test_a_model_that_is_not_here_is_one_clear_line() -> None:
     assert done.returncode == 0, done.stderr
     assert "nobody/no-such-model" in done.stdout
     assert "RAG_EMBED_MODEL=minilm needs no network" in done.stdout
+    assert int(done.stdout.split()[-1]) <= 2

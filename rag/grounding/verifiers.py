@@ -106,14 +106,13 @@ class Nli:
         if self._model is None:
             from sentence_transformers import CrossEncoder
 
+            from rag.hub import load
+
             try:
-                self._model = CrossEncoder(self._path, device="cpu", local_files_only=True)
-            except (OSError, ValueError):  # not in the cache
-                try:
-                    self._model = CrossEncoder(self._path, device="cpu")
-                except (OSError, ValueError, RuntimeError) as error:
-                    self._missing = str(error)
-                    raise
+                self._model = load(CrossEncoder, self._path, device="cpu")
+            except (OSError, ValueError) as error:
+                self._missing = str(error)
+                raise
         return self._model
 
     def _columns(self, count: int) -> tuple[int, int | None]:
