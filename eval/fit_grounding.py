@@ -101,13 +101,13 @@ def read_pairs(folder: Path, parts: Sequence[str]) -> Iterator[Pair]:
 
 
 def measured(pairs: Sequence[Pair], encode: Encode) -> Matrix:
-    """Shape (pairs, features): what the checker measures of each."""
+    """Shape (pairs, features): what the checker measures of each; zeros where the evidence states nothing at all."""
     rows = []
     for pair in pairs:
         evidence = Evidence([Paper(abstract=pair.evidence, id="pair")], encode)
         claim = analyse(pair.claim, evidence.names)
-        located = locate(claim, evidence, evidence.similarities(pair.claim))[0]
-        rows.append(features(claim, located, evidence))
+        located = locate(claim, evidence, evidence.similarities(pair.claim))
+        rows.append(features(claim, located[0], evidence) if located else [0.0] * len(NAMES))
     return np.array(rows)
 
 

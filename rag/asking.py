@@ -116,7 +116,7 @@ class Asking:
 
     def _extract(self, ranking: Ranking) -> Iterator[Event]:
         self.verifier = "verbatim"
-        for picked in pick_sentences(self.standalone, ranking, self.engine.encode):
+        for picked in pick_sentences(ranking.question, ranking, self.engine.encode):
             if self.stop.is_set():
                 return
             paper = ranking.hits[picked.paper].paper
@@ -131,10 +131,10 @@ class Asking:
         papers = [hit.paper for hit in ranking.hits]
         verifier = self.engine.verifier(model)
         self.verifier, self.waiting = verifier.name, Verification(verifier)
-        grounding = Grounder(self.engine.encode, verifier).open(papers, self.standalone)
+        grounding = Grounder(self.engine.encode, verifier).open(papers, ranking.question)
         grounding.warm()
         asked = prompts.messages(
-            self.question if self.translated else self.standalone,  # answered in the language of the question
+            self.question if self.translated else ranking.question,  # answered in the language of the question
             papers,
             history=history,
             context=model.context,

@@ -22,6 +22,7 @@ from rag.errors import EmbeddingUnavailable, SettingsError
 from rag.evidence import Evidence, find_evidence
 from rag.fulltext import FullText, rarity
 from rag.papers import Paper
+from rag.spelling import respelled
 from rag.store import Store
 from rag.text import informative
 
@@ -69,8 +70,11 @@ class Hit:
 
 @dataclass(frozen=True)
 class Ranking:
-    """What one search found. `vector` is the question's; `frequency` has its informative stems and in how many of
-    the `total` papers they occur; `allowed` counts the papers that the filters leave."""
+    """What one search found.
+
+    `question` has its names as the papers spell them, `vector` is its vector; `frequency` has its informative stems and
+    in how many of the `total` papers they occur; `allowed` counts the papers that the filters leave.
+    """
 
     question: str
     vector: Vectors = field(repr=False)
@@ -130,7 +134,8 @@ class Retriever:
             hits = self._reranker.reorder(question, hits)
         total = store.count()
         left = total if allowed is None else len(allowed)
-        return Ranking(question, vector, frequency, tuple(hits[:top_k]), total, left)
+        spelled = respelled(question, [hit.paper for hit in hits[:top_k]])
+        return Ranking(spelled, vector, frequency, tuple(hits[:top_k]), total, left)
 
     def _by_words(
         self, question: str, count: int, allowed: Mapping[str, Any] | None

@@ -48,6 +48,12 @@ def test_what_is_measured_tells_the_two_apart(folder: Path, embedder: Embedder) 
     assert probability(list(good)) > probability(list(bad))
 
 
+def test_evidence_that_states_nothing_measures_nothing(embedder: Embedder) -> None:
+    assert measured([Pair("a", "fit", "Fever was rare.", "Yes", False, "no", "g")], embedder.encode).tolist() == [
+        [0.0] * len(NAMES)
+    ]
+
+
 def test_a_fit_finds_the_slope_in_spite_of_the_level_of_each_set() -> None:
     chance = np.random.default_rng(0)
     x = chance.normal(size=(800, 2))
