@@ -28,9 +28,10 @@ _BUSY = 503
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question: when it was sent and answered, and "" or what went wrong."""
+    """One question: when it was sent, taken into the line (the app said so) and answered; "" or what went wrong."""
 
     sent: float
+    taken: float
     done: float
     failure: str
 
@@ -39,7 +40,8 @@ class Call:
 class Load:
     """What a number of simultaneous askers met. Seconds from sending a question to its whole answer.
 
-    `overtaken` is the most questions that were sent later than some question and answered before it.
+    `overtaken` is the most questions that were taken into the line later than some question and answered before it;
+    `overtaken_outside` the same from when they were sent, before the app knew of them.
     """
 
     askers: int
@@ -49,6 +51,7 @@ class Load:
     p95: float
     longest: float
     overtaken: int
+    overtaken_outside: int
     busy: int
     failures: tuple[str, ...]
 
@@ -74,7 +77,8 @@ def measure(url: str, askers: int, each: int, *, seconds: float = 600) -> Load:
         median=statistics.median(waits),
         p95=waits[int(0.95 * (len(waits) - 1))],
         longest=waits[-1],
-        overtaken=max((overtaken(call, answered) for call in answered), default=0),
+        overtaken=overtaken([(call.taken, call.done) for call in answered]),
+        overtaken_outside=overtaken([(call.sent, call.done) for call in answered]),
         busy=sum(call.failure == "busy" for call in calls),
         failures=tuple(call.failure for call in calls if call.failure not in ("", "busy")),
     )
@@ -83,12 +87,12 @@ def measure(url: str, askers: int, each: int, *, seconds: float = 600) -> Load:
 def table(loads: Sequence[Load]) -> str:
     """Markdown."""
     lines = [
-        "| askers | questions | answers/s | median, s | p95, s | longest, s | overtaken by | busy | failed |",
-        "|---" * 9 + "|",
+        "| askers | questions | answers/s | median, s | p95, s | longest, s | overtaken in line | from sending | busy | failed |",
+        "|---" * 10 + "|",
     ]
     lines += [
         f"| {one.askers} | {one.questions} | {one.rate:.1f} | {one.median:.2f} | {one.p95:.2f} | {one.longest:.2f} "
-        f"| {one.overtaken} | {one.busy} | {len(one.failures)} |"
+        f"| {one.overtaken} | {one.overtaken_outside} | {one.busy} | {len(one.failures)} |"
         for one in loads
     ]
     return "\n".join([*lines, *(f"failed: {what}" for one in loads for what in sorted(set(one.failures)))])
@@ -128,11 +132,12 @@ def address_of(app: subprocess.Popen[str], log: Path) -> str:
 
 
 def _ask(client: httpx.Client, question: str) -> Call:
-    sent = time.perf_counter()
+    sent = taken = time.perf_counter()
     try:
         joined = client.post("ask", json={"data": [question, 0, "", "", "", "", "", None]})
         if joined.status_code == _BUSY:
-            return Call(sent, time.perf_counter(), "busy")
+            return Call(sent, sent, time.perf_counter(), "busy")
+        taken = time.perf_counter()
         told = client.get(f"ask/{joined.raise_for_status().json()['event_id']}").raise_for_status().text
         kind, data = told.strip().split("\n\n")[-1].split("\n", 1)
         answer = json.loads(data.removeprefix("data: "))[0] if kind == "event: complete" else {}
@@ -140,9 +145,9 @@ def _ask(client: httpx.Client, question: str) -> Call:
         failure = "" if right else f"no answer: {told[-200:]!r}"
     except (httpx.HTTPError, ValueError, KeyError) as error:
         failure = f"{type(error).__name__}: {error}"
-    return Call(sent, time.perf_counter(), failure)
+    return Call(sent, taken, time.perf_counter(), failure)
 
 
-def overtaken(call: Call, answered: Sequence[Call]) -> int:
-    """How many questions were sent after this one and answered before it."""
-    return sum(other.sent > call.sent and other.done < call.done for other in answered)
+def overtaken(calls: Sequence[tuple[float, float]]) -> int:
+    """The most (begin, end) pairs that began after one and ended before it."""
+    return max((sum(one[0] > call[0] and one[1] < call[1] for one in calls) for call in calls), default=0)

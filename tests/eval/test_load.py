@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eval.cli import main
-from eval.load import Call, Load, address_of, measure, overtaken, served, table
+from eval.load import Load, address_of, measure, overtaken, served, table
 from rag.errors import InputError
 
 
@@ -63,8 +63,9 @@ def test_busy_and_broken_are_told_apart(refusing: tuple[str, list[int]]) -> None
 
 
 def test_overtaking_counts_who_came_later_and_was_answered_before() -> None:
-    first, second, third = Call(0.0, 9.0, ""), Call(1.0, 3.0, ""), Call(2.0, 10.0, "")
-    assert [overtaken(call, [first, second, third]) for call in (first, second, third)] == [1, 0, 0]
+    assert overtaken([(0.0, 9.0), (1.0, 3.0), (2.0, 8.0), (3.0, 10.0)]) == 2
+    assert overtaken([(0.0, 1.0), (0.5, 2.0)]) == 0
+    assert overtaken([]) == 0
 
 
 def test_an_app_that_cannot_run_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -80,9 +81,9 @@ def test_an_app_that_cannot_run_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_the_table_names_what_failed() -> None:
-    load = Load(20, 60, 30.0, 0.4, 0.9, 1.2, 3, 0, ("TimeoutException: slow",))
+    load = Load(20, 60, 30.0, 0.4, 0.9, 1.2, 3, 7, 0, ("TimeoutException: slow",))
     text = table([load])
-    assert "| 20 | 60 | 30.0 | 0.40 | 0.90 | 1.20 | 3 | 0 | 1 |" in text
+    assert "| 20 | 60 | 30.0 | 0.40 | 0.90 | 1.20 | 3 | 7 | 0 | 1 |" in text
     assert "failed: TimeoutException: slow" in text
 
 
