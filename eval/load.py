@@ -87,7 +87,8 @@ def measure(url: str, askers: int, each: int, *, seconds: float = 600) -> Load:
 def table(loads: Sequence[Load]) -> str:
     """Markdown."""
     lines = [
-        "| askers | questions | answers/s | median, s | p95, s | longest, s | overtaken in line | from sending | busy | failed |",
+        "| askers | questions | answers/s | median, s | p95, s | longest, s "
+        "| overtaken in line | from sending | busy | failed |",
         "|---" * 10 + "|",
     ]
     lines += [
