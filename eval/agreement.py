@@ -152,30 +152,49 @@ def table(results: Sequence[Agreement]) -> str:
 
 
 def verdict_table(runs: Sequence[Run], labelled: Sequence[Pair]) -> str:
-    """Markdown: for each run, precision and recall of the verdict *supported* on its sentences that people labelled.
+    """Markdown: precision and recall of the verdict *supported* on the sentences of each run that people labelled, and
+    the citation recall and precision of its answers by those labels.
 
     A pair's `id` names its question. Precision is the share of sentences shown as supported that people call so, recall
-    the share of those written that people call supported which are shown so and cite something.
+    the share of those written that people call supported which are shown so and cite something. Citation recall is the
+    share of the sentences in the answers, however they are marked, that people call supported and that cite a paper
+    which was their evidence; citation precision the share of the papers cited, sentence by sentence, that were evidence
+    for a sentence that people call supported (after Gao et al. 2023, with a whole abstract as the passage). *Gold* is
+    the share of those cited papers that are gold, of the questions that have gold papers.
     """
-    lines = ["| run | sentences labelled | shown as supported | precision | recall |", "|---|---|---|---|---|"]
+    heads = ["run", "sentences labelled", "shown as supported", "precision", "recall"]
+    heads += ["in answers", "citation recall", "citation precision", "gold"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for run in runs:
-        shown, true = [], []
+        shown, true, sentences, citations, gold = [], [], [], [], []
         for row in run.rows:
             answer = row.answer or Answer("", "")
             written = _squeezed(answer.draft)
-            seen = {
-                _squeezed(one.text) for one in answer.sentences if one.verdict is Verdict.SUPPORTED and one.citations
-            }
+            seen = {_squeezed(one.text): one for one in answer.sentences if one.verdict is not Verdict.META}
             for pair in labelled:  # also those that were written and not shown
-                if pair.id == row.question.id and (claim := _squeezed(pair.claim)) in written:
-                    shown.append(claim in seen)
-                    true.append(pair.label == "supported")
+                if pair.id != row.question.id or (claim := _squeezed(pair.claim)) not in written:
+                    continue
+                sentence, supported = seen.get(claim), pair.label == "supported"
+                cited = {one.paper_id for one in sentence.citations} if sentence else set[str]()
+                shown.append(sentence is not None and sentence.verdict is Verdict.SUPPORTED and bool(cited))
+                true.append(supported)
+                if sentence is not None:
+                    evidence = {one.paper.id for one in answer.sources if one.paper.abstract in pair.evidence}
+                    sentences.append(supported and not cited.isdisjoint(evidence))
+                    citations += [supported and paper in evidence for paper in sorted(cited)]
+                    gold += [paper in row.question.gold for paper in sorted(cited) if row.question.gold]
         said, labels = np.array(shown, dtype=bool), np.array(true, dtype=bool)
         precision = _with_interval(lambda at: _share(labels[at], said[at]), len(said))  # noqa: B023
         recall = _with_interval(lambda at: _share(said[at], labels[at]), len(said))  # noqa: B023
-        cells = [run.name, str(len(said)), str(int(said.sum())), precision.show(2), recall.show(2)]
+        cells = [run.name, str(len(said)), str(int(said.sum())), precision.show(2), recall.show(2), str(len(sentences))]
+        cells += [_mean(one).show(2) for one in (sentences, citations, gold)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _mean(right: Sequence[bool]) -> Estimate:
+    values = np.array(right, dtype=bool)
+    return _with_interval(lambda at: float(values[at].mean()), len(values))
 
 
 def _squeezed(text: str) -> str:

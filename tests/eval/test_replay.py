@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,16 +66,29 @@ def test_the_same_words_get_the_same_verdicts_and_nobody_is_asked(
     assert again.rows[1].answer.refusal
 
 
-def test_verdicts_are_laid_beside_labels(recorded: Run) -> None:
+def test_verdicts_and_citations_are_laid_beside_labels(recorded: Run) -> None:
+    answer = recorded.rows[0].answer
+    assert answer is not None
+    cited = next(source.paper for source in answer.sources if source.number == 1)
     labels = [
-        Pair(id="meld", claim=TRUE, evidence="-", label="supported"),
-        Pair(id="meld", claim=FALSE, evidence="-", label="not_supported"),
-        Pair(id="moons", claim=TRUE, evidence="-", label="supported"),  # was not written there
+        Pair(id="meld", claim=TRUE, evidence=f"{cited.title}\n{cited.abstract}", label="supported"),
+        Pair(id="meld", claim=FALSE, evidence=cited.abstract, label="not_supported"),
+        Pair(id="moons", claim=TRUE, evidence=cited.abstract, label="supported"),  # was not written there
     ]
-    line = verdict_table([recorded], labels).splitlines()[-1]
-    assert line.startswith(f"| {recorded.name} | 2 | 1 | 1.00 ")
+    assert measures(recorded, labels) == ["2", "1", "1.00", "1.00", "2", "0.50", "0.50", "1.00"]
     wrong = [pair.model_copy(update={"label": "not_supported"}) for pair in labels]
-    assert "| 0.00 " in verdict_table([recorded], wrong)
+    assert measures(recorded, wrong)[2] == "0.00"
+    other = [pair.model_copy(update={"evidence": "Another paper."}) for pair in labels]
+    assert measures(recorded, other)[5:] == ["0.00", "0.00", "1.00"]
+    asked = recorded.rows[0].question.model_copy(update={"gold": ("another",)})
+    elsewhere = replace(recorded, rows=(replace(recorded.rows[0], question=asked),))
+    assert measures(elsewhere, labels)[5:] == ["0.50", "0.50", "0.00"]
+
+
+def measures(run: Run, labels: list[Pair]) -> list[str]:
+    """The cells of its line but the name, without intervals."""
+    cells = verdict_table([run], labels).splitlines()[-1].strip("| ").split("|")[1:]
+    return [cell.split()[0] for cell in cells]
 
 
 def test_a_run_without_a_models_words_cannot_be_replayed(recorded: Run) -> None:
