@@ -124,7 +124,10 @@ def ask(
 
         converse(engine, _console(), options)
         raise typer.Exit(ANSWERED)
-    answer = _answer(engine, question or sys.stdin.read(), options, as_json=as_json)
+    question = question or sys.stdin.read()
+    if not question.strip():
+        _fail("there is no question")
+    answer = _answer(engine, question, options, as_json=as_json)
     engine.close()
     raise typer.Exit(_exit_code(answer))
 
@@ -343,7 +346,10 @@ def _exit_code(answer: Answer) -> int:
 
 def _settings() -> Settings:
     from rag.logs import logged_settings
+    from rag.settings import unknown
 
+    for line in unknown():
+        _tell(line)
     return logged_settings()
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +23,7 @@ from pydantic_settings import (
 
 from rag.errors import SettingsError
 
+_LOGIN = re.compile(r"(?<=//)[^/@\s]+@")  # in an address, "user:password@"
 _KEY_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "HF_TOKEN")
 
 
@@ -184,6 +188,16 @@ def _ollama_url(host: str) -> str:
     return f"{scheme or 'http'}://{'127.0.0.1' if name in ('', '0.0.0.0') else name}:{port or default_port}"
 
 
+def unknown() -> Iterator[str]:
+    """A line for each variable or key of a file that is set and is no setting, such as a mistyped one."""
+    known = {f"RAG_{name}".upper() for name in Settings.model_fields} | {"RAG_AUTH"}  # that of `rag serve`
+    here = {name.upper() for source in (EnvSettingsSource, DotEnvSettingsSource) for name in source(Settings).env_vars}
+    here |= {f"RAG_{name}".upper() for name in TomlConfigSettingsSource(Settings).toml_data}
+    for name in sorted(name for name in here - known if name.startswith("RAG_")):
+        near = difflib.get_close_matches(name, known, n=1)
+        yield f"{name} is no setting" + (f"; {near[0]} is" if near else "; rag config shows them all")
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """A setting as it stands: the variable that sets it, its value (secrets masked), where that came from, and what
@@ -207,6 +221,7 @@ def origins(settings: Settings) -> list[Origin]:
         value = getattr(settings, name)
         if isinstance(value, SecretStr):
             value = "set" if value.get_secret_value() else ""
+        value = _LOGIN.sub("…@", str(value))
         where = next((place for place, values in places.items() if name in values), "default")
-        found.append(Origin(f"RAG_{name.upper()}", str(value), where, declared.description or ""))
+        found.append(Origin(f"RAG_{name.upper()}", value, where, declared.description or ""))
     return found

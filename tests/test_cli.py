@@ -232,6 +232,20 @@ def test_rebuild_and_doctor(sea: Rag) -> None:
     assert "nothing to repair" in sea("doctor", "--repair").out
 
 
+@pytest.mark.parametrize("stdin", ["", " \n"])
+def test_nothing_asked_is_no_answer(sea: Rag, stdin: str) -> None:
+    outcome = sea("ask", stdin=stdin)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "there is no question" in outcome.err
+
+
+def test_a_mistyped_setting_is_told_and_the_answer_comes(sea: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_TOPK", "3")
+    outcome = sea("ask", ASK)
+    assert outcome.code == 0
+    assert outcome.err.count("RAG_TOPK is no setting; RAG_TOP_K is") == 1
+
+
 def test_config_names_every_setting_and_masks_secrets(rag: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_LLM_KEY", "sk-very-secret")
     outcome = rag("config", "--json")

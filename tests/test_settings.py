@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag.errors import SettingsError
-from rag.settings import Settings, load_settings, origins
+from rag.settings import Settings, load_settings, origins, unknown
 
 
 def test_order_of_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,6 +73,26 @@ def test_ollama_host_as_ollama_reads_it(monkeypatch: pytest.MonkeyPatch, host: s
 def test_secrets_are_masked_everywhere() -> None:
     settings = load_settings(llm_key="sk-hush-1", chroma_token="tok-hush-2")
     assert "hush" not in f"{settings!r}{origins(settings)}"
+
+
+@pytest.mark.parametrize("name", ["chroma_url", "ollama_url", "llm_url"])
+def test_a_login_within_an_address_is_masked(name: str) -> None:
+    shown = {one.variable: one.value for one in origins(load_settings(**{name: "https://me:hush@host:1/a@b"}))}
+    assert shown[f"RAG_{name.upper()}"] == "https://…@host:1/a@b"
+
+
+def test_what_is_no_setting_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("RAG_LMM=extractive\nPATH_TO=x\n")
+    (tmp_path / "rag.toml").write_text("top_k = 3\nquite_another = 2\n")
+    monkeypatch.setenv("RAG_TOPK", "3")
+    monkeypatch.setenv("RAG_TOP_K", "3")
+    monkeypatch.setenv("RAG_AUTH", "ann:secret")
+    assert list(unknown()) == [
+        "RAG_LMM is no setting; RAG_LLM is",
+        "RAG_QUITE_ANOTHER is no setting; rag config shows them all",
+        "RAG_TOPK is no setting; RAG_TOP_K is",
+    ]
 
 
 def test_every_setting_is_described() -> None:
