@@ -15,6 +15,7 @@ from rag.grounding.alignment import Alignment, align
 from rag.grounding.analysis import Analysis
 from rag.grounding.evidence import Evidence, Vectors, Window
 from rag.grounding.failure import Failure, Kind
+from rag.grounding.figures import agrees
 from rag.grounding.guards import failures
 from rag.grounding.tendency import tendency
 
@@ -43,16 +44,21 @@ class Located:
 
 
 def locate(claim: Analysis, evidence: Evidence, cosines: Vectors, prefer: Sequence[int] = ()) -> list[Located]:
-    """The windows on the claim's topic, best first; figures play no part in what counts as the topic."""
+    """The windows on the claim's topic, best first; figures play no part in what counts as the topic.
+
+    The sentences that have all of the claim's figures are looked at, too: what the abstracts say of a figure in other
+    words is not to be missed.
+    """
     if not evidence.passages:
         return []
     total = claim.weight or 1.0
     rough = np.array([_rough(claim, passage.analysis) / total for passage in evidence.passages])
     bonus = np.array([0.01 * (passage.paper in prefer) for passage in evidence.passages])
-    order = np.argsort(-(rough + 0.5 * cosines + bonus), kind="stable")[:_SINGLES]
-    places: list[tuple[int, ...]] = [(int(place),) for place in order]
+    order = [int(place) for place in np.argsort(-(rough + 0.5 * cosines + bonus), kind="stable")]
+    places: list[tuple[int, ...]] = [(place,) for place in order[:_SINGLES]]
     for place in order[:_PAIRED]:
-        places.extend(pair for pair in evidence.neighbours(int(place)) if pair not in places)
+        places.extend(pair for pair in evidence.neighbours(place) if pair not in places)
+    places.extend((place,) for place in _with_figures(claim, evidence, order)[:_PAIRED])
     found: list[Located] = []
     conflicts: dict[int, tuple[Alignment, tuple[Failure, ...]]] = {}
     for where in places:
@@ -74,6 +80,16 @@ def locate(claim: Analysis, evidence: Evidence, cosines: Vectors, prefer: Sequen
         fit -= 0.06 * (len(where) - 1) + 0.12 * sum(failure.conflict for failure in failed) + 0.05 * len(failed)
         found.append(Located(window, alignment, failed, cosines, fit + 0.01 * (paper in prefer)))
     return sorted(found, key=lambda located: -located.fit)
+
+
+def _with_figures(claim: Analysis, evidence: Evidence, order: Sequence[int]) -> list[int]:
+    """Of the places behind the first few, those that have all figures of a claim with some, in order."""
+    stated = [quantity for quantity in claim.quantities if quantity.weight == 1]
+    return [
+        place
+        for place in (order[_SINGLES:] if stated else ())
+        if all(any(agrees(one, other) for other in evidence.passages[place].analysis.quantities) for one in stated)
+    ]
 
 
 def _rough(claim: Analysis, passage: Analysis) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from rag.grounding import lexicon
 from rag.grounding.alignment import OPPOSITE, Alignment, likeness
@@ -27,13 +29,46 @@ def figures(alignment: Alignment) -> Iterator[Failure]:
         ]
         shown = quantity.text.strip()
         if alike:
-            if rivals and (rival := _stolen(alignment, quantity, alike, rivals)) is not None:
+            owner, right = _listed(alignment, alike)
+            if owner:
+                yield Failure(Kind.FIGURE, shown, f"“{shown}”: the source says this of “{owner}”", True)
+            elif not right and rivals and (rival := _stolen(alignment, quantity, alike, rivals)) is not None:
                 note = f"“{shown}”: in that place the source says “{rival.text.strip()}”"
                 yield Failure(Kind.FIGURE, shown, note, True)
         elif (found := _counterpart(alignment, quantity, rivals)) is not None:
             yield Failure(Kind.FIGURE, shown, f"“{shown}”: the source says “{found.text.strip()}”", True)
         elif quantity.weight == 1 and not _spelled(quantity, passage):
             yield Failure(Kind.FIGURE, shown, f"“{shown}” is not in the source", False)
+
+
+def labels(analysis: Analysis) -> list[tuple[int, int, str]]:
+    """The names with the number that belongs to them ("AIME 2024"): start, end, text."""
+    found = []
+    for word, after in zip_longest(analysis.words, analysis.words[1:]):
+        if not word.name:
+            continue
+        numbered = after is not None and after.figure and after.start - word.end == 1 and after.text.isdecimal()
+        end = after.end if numbered else word.end
+        found.append((word.start, end, analysis.text[word.start : end]))
+    return found
+
+
+def _listed(alignment: Alignment, alike: Sequence[Quantity]) -> tuple[str, bool]:
+    """Of a figure that the passage gives in a list "A (1), B (2)": whose it is, where the claim gives B that of A; and
+    whether the claim gives it to whom it belongs."""
+    passage = alignment.passage
+    listed = {
+        other: name
+        for other in passage.quantities
+        for _, end, name in labels(passage)
+        if re.fullmatch(r"\s*\(\s*", passage.text[end : other.start])
+    }
+    owners = [listed.get(other, "") for other in alike]
+    ours = {name for _, _, name in labels(alignment.claim)}
+    if not ours.isdisjoint(owners):
+        return "", True
+    rivals = {name for other, name in listed.items() if other not in alike}
+    return (owners[0] if all(owners) and ours & rivals else ""), False
 
 
 def agrees(one: Quantity, other: Quantity) -> bool:

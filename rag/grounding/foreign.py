@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import zip_longest
 
 from rag.answer import Verdict
 from rag.grounding import lexicon
@@ -14,7 +13,7 @@ from rag.grounding.analysis import Analysis, analyse
 from rag.grounding.evidence import Evidence
 from rag.grounding.failure import Failure, Kind
 from rag.grounding.features import Located, locate
-from rag.grounding.figures import agrees
+from rag.grounding.figures import agrees, labels
 from rag.grounding.verdicts import Checked
 from rag.text import has_cjk
 
@@ -39,7 +38,11 @@ def check_foreign(claim: str, evidence: Evidence) -> tuple[Checked, Located | No
     best: tuple[float, Located] | None = None
     for located in locate(analysis, evidence, evidence.similarities(claim)):
         failures = (*(one for one in located.failures if one.kind is not Kind.FIGURE), *_figures(located.alignment))
-        lost = len(failures) + sum(i not in located.alignment.pairs for i in analysis.content)
+        context = evidence.contexts[
+            evidence.passages[located.window.places[0]].paper
+        ]  # its own name goes without saying
+        missing = (i for i in analysis.content if i not in located.alignment.pairs)
+        lost = len(failures) + sum(analysis.words[i].key not in context.main for i in missing)
         kept = max(0.0, 1 - lost / anchors)
         if best is None or kept > best[0]:
             best = kept, replace(located, failures=failures)
@@ -58,7 +61,7 @@ def _figures(alignment: Alignment) -> Iterator[Failure]:
     Word order says nothing across languages, so a figure belongs to the name that stands nearest before it.
     """
     claim, passage = alignment.claim, alignment.passage
-    ours, theirs = _labels(claim), _labels(passage)
+    ours, theirs = labels(claim), labels(passage)
     for quantity in claim.quantities:
         if any(start <= quantity.start < end for start, end, _ in ours):
             continue  # the year of "AIME 2024"
@@ -70,18 +73,6 @@ def _figures(alignment: Alignment) -> Iterator[Failure]:
         beside = [_nearest(theirs, other.start) for other in alike]
         if not any(name is None or any(name == one for _, _, one in ours) for name in beside):
             yield Failure(Kind.FIGURE, shown, f"“{shown}”: the source says this of “{beside[0]}”", True)
-
-
-def _labels(analysis: Analysis) -> list[tuple[int, int, str]]:
-    """The names with the number that belongs to them ("AIME 2024"): start, end, text."""
-    found = []
-    for word, after in zip_longest(analysis.words, analysis.words[1:]):
-        if not word.name:
-            continue
-        numbered = after is not None and after.figure and after.start - word.end == 1 and after.text.isdecimal()
-        end = after.end if numbered else word.end
-        found.append((word.start, end, analysis.text[word.start : end]))
-    return found
 
 
 def _nearest(labels: Sequence[tuple[int, int, str]], at: int) -> str | None:

@@ -10,6 +10,7 @@ from rag.grounding import weights
 from rag.grounding.analysis import analyse
 from rag.grounding.clauses import clauses, tail
 from rag.grounding.evidence import Encode, Evidence, Vectors, is_fragment
+from rag.grounding.failure import Kind
 from rag.grounding.features import COPY, Located, features, locate
 from rag.grounding.foreign import check_foreign, is_foreign
 from rag.grounding.meta import states_nothing
@@ -161,8 +162,8 @@ class Grounding:
         best, verdict = closest, judge(analysis, closest, score)
         copied = bool(closest.conflicts) and closest.alignment.order >= COPY
         if not copied:
-            judged = [(one, judge(analysis, one, score)) for one in candidates[:2]]
-            best, verdict = max(judged, key=lambda pair: (_RANK[pair[1].verdict], pair[1].score))
+            judged = [(one, judge(analysis, one, score)) for one in (*candidates[:2], *_with_the_figures(candidates))]
+            best, verdict = max(judged, key=lambda pair: (_RANK[pair[1].verdict], not pair[1].vetoed, pair[1].score))
         if verdict.verdict is not Verdict.NOT_FOUND:
             verdict = replace(verdict, spans=self._spans(best, verdict.score))
         return replace(verdict, coverage=best.alignment.coverage), copied
@@ -170,6 +171,12 @@ class Grounding:
     def _spans(self, located: Located, score: float) -> tuple[Support, ...]:
         passages = [self._evidence.passages[place] for place in located.window.places]
         return (Support(passages[0].paper, passages[0].start, passages[-1].end, score),)
+
+
+def _with_the_figures(candidates: Sequence[Located]) -> list[Located]:
+    """The first window that has the claim's figures, where the first two fail for want of them."""
+    lacking = [any(failure.kind is Kind.FIGURE for failure in one.failures) for one in candidates]
+    return [one for one, lacks in zip(candidates, lacking, strict=True) if not lacks][:1] if all(lacking[:2]) else []
 
 
 _RELATED = 0.35  # cosine of a sentence to a question that it may answer in other words

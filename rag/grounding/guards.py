@@ -11,11 +11,12 @@ from collections.abc import Iterator
 
 from rag.grounding import lexicon
 from rag.grounding.alignment import Alignment
+from rag.grounding.analysis import Word
 from rag.grounding.failure import Context, Failure, Kind
 from rag.grounding.figures import figures
 from rag.grounding.naming import names
 from rag.grounding.polarity import direction, negation
-from rag.grounding.roles import Relations, compared
+from rag.grounding.roles import Relations, compared, ranks
 
 _ENUMERATION = re.compile(r"^\s*(?:first|second|third|last)(?:ly)?\s*,", re.IGNORECASE)
 
@@ -30,6 +31,7 @@ def failures(alignment: Alignment, context: Context) -> list[Failure]:
         *direction(alignment, related),
         *_roles(related),
         *_overreach(alignment),
+        *_comparison(alignment),
     ]
     return sorted(found, key=lambda failure: not failure.conflict)
 
@@ -54,3 +56,20 @@ def _overreach(alignment: Alignment) -> Iterator[Failure]:
         if passage.raw & lexicon.overreach_alike(lower) or passage.keys & lexicon.overreach_alike(lower):
             continue
         yield Failure(Kind.OVERREACH, word.text, f"“{word.text}” goes beyond the source", False)
+
+
+def _comparison(alignment: Alignment) -> Iterator[Failure]:
+    """A claim that something is higher or better, where the passage compares nothing ("A scores 78 % and B 80 %")."""
+    passage = alignment.passage
+    if any(_compares(word) for word in passage.words) or any(
+        quantity.unit == "×" or quantity.text.lstrip().startswith("+") for quantity in passage.quantities
+    ):
+        return
+    for index, word in enumerate(alignment.claim.words):
+        if word.text.lower() in lexicon.COMPARING and index not in alignment.pairs:
+            yield Failure(Kind.DIRECTION, word.text, f"“{word.text}” is not in the source", False)
+
+
+def _compares(word: Word) -> bool:
+    lower = word.text.lower()
+    return word.marked or lower in lexicon.COMPARING or lexicon.sign(word.key) != 0 or ranks(word.key)

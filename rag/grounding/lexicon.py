@@ -28,6 +28,7 @@ NEGATORS = STRICT_NEGATORS | _words("avoiders")
 HEDGES = _words("hedges")
 OVERREACH = _words("overreach")
 MARKED = _words("marked")
+COMPARING = _words("comparing")
 FOREIGN = _words("foreign")
 
 

@@ -8,7 +8,7 @@ from rag.grounding import lexicon
 from rag.grounding.alignment import Alignment
 from rag.grounding.analysis import Analysis
 from rag.grounding.failure import Failure, Kind
-from rag.grounding.roles import Relations
+from rag.grounding.roles import Relations, baseline_words
 
 
 def negation(alignment: Alignment) -> Iterator[Failure]:
@@ -50,8 +50,11 @@ def _turned(one: Analysis, i: int, other: Analysis, j: int) -> bool:
 def direction(alignment: Alignment, related: Relations) -> Iterator[Failure]:
     """Words of the claim whose opposites stand in their place."""
     claim, passage = alignment.claim, alignment.passage
+    ours, theirs = baseline_words(claim), baseline_words(passage)
     for i, j in alignment.opposites:
         one, other = claim.words[i], passage.words[j]
+        if (i in ours) != (j in theirs):
+            continue  # "the compressed version" for "against the uncompressed one"
         if (i in claim.negated) != (j in passage.negated):
             continue  # "not higher" for "lower"
         if related.straight and (one.key in related.words or other.key in related.words):

@@ -26,6 +26,7 @@ _DIRECTED = (
     "mediate", "predict", "drive", "influence", "precede", "follow", "stimulate", "trigger", "contain", "require",
     "enable", "prevent", "contradict", "transmit", "infect", "generate", "transform", "subsume", "imply", "extend",
 )  # fmt: skip
+_NO_VERB = re.compile(r"(?:ion|ions|ment|ments|ance|al|ive|or|er|ers|ors)$")  # "code generation", "in general"
 _BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "gets", "got", "get"))
 _BASELINE = re.compile(r"^(?:against|over|versus|vs|unlike|than)$", re.IGNORECASE)
 _ASIDE = re.compile(r"^(?:on|in|with|for|at|by|under|when|using)$", re.IGNORECASE)
@@ -84,7 +85,7 @@ def relations(analysis: Analysis) -> Iterator[Relation]:
     words = analysis.words
     for index, word in enumerate(words):
         lower = word.text.lower()
-        if (word.key in _stems(_DIRECTED) or word.key in _stems(tuple(_ALONE))) and not word.name:
+        if word.key in _stems((*_DIRECTED, *_ALONE)) and not word.name and not _NO_VERB.search(lower):
             yield from _verb(analysis, index)
         elif lower == "than" and not word.figure:
             yield from _than(analysis, index)
@@ -137,23 +138,30 @@ def baselines(analysis: Analysis) -> frozenset[str]:
             other.text.lower() in _BE for other in words[max(0, index - 3) : index]
         )
         if verb or _BASELINE.match(word.text):
-            measured.update(_listed(analysis, index))
+            measured.update(k for k in _phrase(analysis, index) if words[k].name)
     spoken_of = {word.key for index, word in enumerate(words) if word.name and index not in measured}
     return frozenset(words[index].key for index in measured) - spoken_of
 
 
-def _listed(analysis: Analysis, index: int) -> Iterator[int]:
-    """The names after a word up to the end of its clause; a comma and an "and" may stand between two names."""
+def baseline_words(analysis: Analysis) -> frozenset[int]:
+    """The places of all words in phrases that name what something is measured against ("against uncompressed Muon")."""
+    words = analysis.words
+    return frozenset(
+        k for index, word in enumerate(words) if _BASELINE.match(word.text) for k in _phrase(analysis, index)
+    )
+
+
+def _phrase(analysis: Analysis, index: int) -> Iterator[int]:
+    """The words after a word up to the end of its clause; a comma and an "and" may stand between two names."""
     words = analysis.words
     for k in range(index + 1, len(words)):
         between = analysis.text[words[k - 1].end : words[k].start]
         if _BREAK.search(between) or _BREAK.fullmatch(words[k].text) or _ASIDE.fullmatch(words[k].text):
             return
-        closing = words[k].text.lower() == "and" and "," in between
+        closing = "," in between and (words[k].text.lower() == "and" or not words[k].name)
         if closing and not (k + 1 < len(words) and words[k + 1].name):
             return
-        if words[k].name:
-            yield k
+        yield k
 
 
 def _only_baseline(ours: Relation, theirs: Relation, measured: frozenset[str]) -> bool:
@@ -192,6 +200,11 @@ def _same_axis(ours: Relation, theirs: Relation) -> int:
     if lexicon.opposite(ours.axis, theirs.axis):
         return -sign
     return sign if lexicon.synonymous(ours.axis, theirs.axis) else 0
+
+
+def ranks(key: str) -> bool:
+    """Does this stem put one thing ahead of another?"""
+    return key in _stems((*_AHEAD, *_BEHIND))
 
 
 def _sign(key: str) -> int:

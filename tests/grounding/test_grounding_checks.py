@@ -36,6 +36,13 @@ PAPERS = [
         "With Gemma-7b as the student, the method is 20.4 % better than the zero-shot model.",
         id="probes",
     ),
+    Paper(
+        title="OSWorld-MCP: Benchmarking Tools",
+        abstract="We present a benchmark of agents. Manual validation left 158 tools, covering 7 common applications. "
+        "Even the strongest models invoke them rather seldom, at a rate of only 36.3%. The benchmark assesses agents "
+        "on their use of tools. It is open to all.",
+        id="osworld",
+    ),
 ]  # fmt: skip
 
 
@@ -63,6 +70,9 @@ ROWS = [
     ("HiPO 在 CMIMC 2024 上提高了 10.3 pp。", Verdict.PARTLY, [1]),
     ("HiPO 比 GRPO 高 10.3 pp。", Verdict.PARTLY, [1]),
     ("Inverted Probes is 20.4 % better than the zero-shot model.", Verdict.SUPPORTED, [3]),
+    ("The best agents call tools about 36.3% of the time.", Verdict.SUPPORTED, [4]),
+    ("OSWorld-MCP 的工具覆盖了 7 个常见应用程序。", Verdict.SUPPORTED, [4]),
+    ("OSWorld-MCP 的工具覆盖了 8 个常见应用程序。", Verdict.NOT_FOUND, []),
 ]  # fmt: skip
 
 

@@ -24,6 +24,10 @@ LATTER = (
     "than FineMath-4+."
 )
 LYNX = "Pages are rendered with Lynx, which respects their layout, so that formulas stay whole in the math corpus."
+LISTED = "HiPO is +5.0 pp above GRPO, with the largest gain on CMIMC 2025 (+10.3 pp), followed by BRUMO 2025 (+4.9 pp)."
+AVERAGES = "On average humans score 77.6% and the best embedding model 80.1%, but some datasets are handled very well."
+AGAINST = "In experiments against uncompressed Muon, EF21-Muon saves up to 7× in communication and loses no accuracy."
+GAINS = "A model pretrained on it outdoes strong baselines by +4.8 on MATH and +4.6 to +14.3 on MBPP+ in general."
 VARIANT = "LoRA saves 40% of the memory."
 NEVER = "Although the language encoder is never updated, the accuracy of segmentation improves on four public datasets."
 
@@ -55,6 +59,9 @@ CHANGED = [
     pytest.param(LATTER, "FineMath holds 5.5× more tokens than FineMath-4+.", Kind.ROLES, id="a baseline as subject"),
     pytest.param(LATTER, "MegaMath holds 5.5× more tokens than FineMath-4+.", Kind.ROLES, id="another baseline"),
     pytest.param(LATTER, "OpenWeb surpasses FineMath.", Kind.ROLES, id="one baseline over another"),
+    pytest.param(LISTED, "HiPO gained +10.3 pp on BRUMO 2025.", Kind.FIGURE, id="figure of another in a list"),
+    pytest.param(LISTED, "On CMIMC 2025 the gain is +4.9 pp.", Kind.FIGURE, id="and of another"),
+    pytest.param(AVERAGES, "Humans score higher on average (77.6%).", Kind.DIRECTION, id="nothing is compared"),
     pytest.param(VARIANT, "LoRA-MoE saves 40% of the memory.", Kind.NAME, id="variant of a name"),
     pytest.param(LYNX, "Lynx does not respect the layout of pages.", Kind.NEGATION, id="denied"),
     pytest.param("A high-quality corpus was built.", "A low-quality corpus was built.", Kind.DIRECTION, id="compound"),
@@ -74,6 +81,11 @@ REWORDED = [
     ),
     pytest.param(LATTER, "Every earlier set, FineMath included, is surpassed by the latter.", id="baselines surpassed"),
     pytest.param("HiPO beats GRPO; GRPO beats PPO by 2 %.", "GRPO beats PPO by 2 %.", id="a baseline that wins, too"),
+    pytest.param(LISTED, "HiPO gains +4.9 pp on BRUMO 2025.", id="its own in a list"),
+    pytest.param(LISTED, "HiPO gains +10.3 pp on CMIMC 2025 and +4.9 pp on BRUMO 2025.", id="both in a list"),
+    pytest.param(SAFE, "SafeFlow is better than baselines based on diffusion, with smoother paths.", id="compared"),
+    pytest.param(AGAINST, "The compressed EF21-Muon saves up to 7× in communication.", id="against uncompressed"),
+    pytest.param(GAINS, "Code generation improved by +4.6 to +14.3 on MBPP+.", id="generation is no verb"),
     pytest.param(LYNX, "Lynx renders pages so that formulas are not lost in the math corpus.", id="harm denied"),
     pytest.param("LoRA-MoE saves 40% of the memory.", "LoRA saves 40% of the memory.", id="name cut short"),
     pytest.param(NEVER, "The language encoder is not updated.", id="never and not"),
@@ -96,7 +108,10 @@ def test_a_rewording_passes(passage: str, claim: str) -> None:
     assert kinds(passage, claim) == set()
 
 
-@pytest.mark.parametrize("passage", [GAIN, TOKENS, TRIAL, STEPS, HEADS, SAFE, BEATS, ENCODERS, NEVER, LATTER, LYNX])
+@pytest.mark.parametrize(
+    "passage",
+    [GAIN, TOKENS, TRIAL, STEPS, HEADS, SAFE, BEATS, ENCODERS, NEVER, LATTER, LYNX, LISTED, AVERAGES, AGAINST, GAINS],
+)
 def test_a_quotation_passes(passage: str) -> None:
     assert kinds(passage, passage) == set()
 
