@@ -38,11 +38,11 @@ def check_foreign(claim: str, evidence: Evidence) -> tuple[Checked, Located | No
     best: tuple[float, Located] | None = None
     for located in locate(analysis, evidence, evidence.similarities(claim)):
         failures = (*(one for one in located.failures if one.kind is not Kind.FIGURE), *_figures(located.alignment))
-        context = evidence.contexts[
-            evidence.passages[located.window.places[0]].paper
-        ]  # its own name goes without saying
-        missing = (i for i in analysis.content if i not in located.alignment.pairs)
-        lost = len(failures) + sum(analysis.words[i].key not in context.main for i in missing)
+        implied = evidence.contexts[evidence.passages[located.window.places[0]].paper].main
+        missing = [i for i in analysis.content if i not in located.alignment.pairs]
+        if len(missing) == len(analysis.content) and len(failures) >= len(analysis.quantities):
+            continue  # nothing of the sentence is there
+        lost = len(failures) + sum(analysis.words[i].key not in implied for i in missing)
         kept = max(0.0, 1 - lost / anchors)
         if best is None or kept > best[0]:
             best = kept, replace(located, failures=failures)
