@@ -171,8 +171,9 @@ def verdict_table(runs: Sequence[Run], labelled: Sequence[Pair]) -> str:
             answer = row.answer or Answer("", "")
             written = _squeezed(answer.draft)
             seen = {_squeezed(one.text): one for one in answer.sentences if one.verdict is not Verdict.META}
-            for pair in labelled:  # also those that were written and not shown
-                if pair.id != row.question.id or (claim := _squeezed(pair.claim)) not in written:
+            told = {_squeezed(pair.claim): pair for pair in labelled if pair.id == row.question.id}
+            for claim, pair in told.items():  # also what was written and not shown
+                if claim not in written:
                     continue
                 sentence, supported = seen.get(claim), pair.label == "supported"
                 cited = {one.paper_id for one in sentence.citations} if sentence else set[str]()
