@@ -26,7 +26,7 @@ _DIRECTED = (
     "mediate", "predict", "drive", "influence", "precede", "follow", "stimulate", "trigger", "contain", "require",
     "enable", "prevent", "contradict", "transmit", "infect", "generate", "transform", "subsume", "imply", "extend",
 )  # fmt: skip
-_NO_VERB = re.compile(r"(?:ion|ions|ment|ments|ance|al|ive|or|er|ers|ors)$")  # "code generation", "in general"
+_NO_VERB = re.compile(r"(?:ions?|ments?|ances?|al|tors?)$")  # "code generation", "in general", "the generator"
 _BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "gets", "got", "get"))
 _BASELINE = re.compile(r"^(?:against|over|versus|vs|unlike|than)$", re.IGNORECASE)
 _ASIDE = re.compile(r"^(?:on|in|with|for|at|by|under|when|using)$", re.IGNORECASE)
