@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,44 +60,55 @@ class _Cursor(sqlite3.Cursor):
     connection: _Connection
 
     def __next__(self) -> Any:
-        try:
-            return super().__next__()
+        try:  # as `held`, for thousands of rows
+            with self.connection.lock:
+                return super().__next__()
         except sqlite3.Error as error:
             raise readable(error, self.connection.path) from error
 
     def fetchone(self) -> Any:
-        try:
+        with self.connection.held():
             return super().fetchone()
-        except sqlite3.Error as error:
-            raise readable(error, self.connection.path) from error
 
     def fetchall(self) -> list[Any]:
-        try:
+        with self.connection.held():
             return super().fetchall()
-        except sqlite3.Error as error:
-            raise readable(error, self.connection.path) from error
 
 
 class _Connection(sqlite3.Connection):
-    """Says of SQLite's errors where they happened and what to do."""
+    """Says of SQLite's errors where they happened and what to do.
+
+    A store that is closed closes the connections of all its threads, and SQLite crashes where one is closed that is in
+    use: closing waits for the call that is going on, and the next call is told.
+    """
 
     path: Path
 
     def __init__(self, path: Path, *arguments: Any, **options: Any) -> None:
         super().__init__(path, *arguments, **options)
         self.path = path
+        self.lock = threading.RLock()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """No other thread uses or closes the connection; what SQLite raises is one of our errors."""
+        with self.lock:
+            try:
+                yield
+            except sqlite3.Error as error:
+                raise readable(error, self.path) from error
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        try:
+        with self.held():
             return self.cursor(_Cursor).execute(*arguments)
-        except sqlite3.Error as error:
-            raise readable(error, self.path) from error
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:
-        try:
+        with self.held():
             return self.cursor(_Cursor).executemany(*arguments)
-        except sqlite3.Error as error:
-            raise readable(error, self.path) from error
+
+    def close(self) -> None:
+        with self.lock:
+            super().close()
 
 
 def open_database(path: Path) -> sqlite3.Connection:
@@ -154,6 +166,8 @@ def _version(db: sqlite3.Connection) -> int:
 def readable(error: Exception, path: Path) -> StoreError:
     """What SQLite or the file system raised, as one of our errors."""
     said = str(error)
+    if isinstance(error, sqlite3.ProgrammingError) and "closed" in said:
+        return StoreError(f"the catalogue {path} was closed while it was in use", hint="open the store anew")
     if "malformed" not in said:
         if found := obstacle(said, path):
             return found

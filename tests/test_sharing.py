@@ -140,6 +140,48 @@ def test_writers_at_once_take_turns_and_lose_nothing() -> None:
     store.close()
 
 
+CLOSED_IN_USE = """
+import threading
+import time
+from encoders import HashEmbedder
+from rag.errors import StoreError
+from rag.settings import load_settings
+from rag.store import Store
+from test_store import paper
+
+store = Store(load_settings(), HashEmbedder())
+store.sync("list", [paper(n) for n in range(300)])
+for _ in range(12):
+    told, ready = [], threading.Barrier(5)
+
+    def read():
+        catalogue = store.catalogue
+        ready.wait()
+        try:
+            while True:
+                catalogue.versions()
+                list(catalogue.papers())
+        except StoreError as error:
+            told.append(error.message)
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    ready.wait()
+    time.sleep(0.01)
+    store.close()
+    for reader in readers:
+        reader.join(20)
+    assert len(told) == 4, told
+    assert all("was closed while it was in use" in message for message in told), told
+"""
+
+
+def test_a_store_that_is_closed_while_threads_read_it_tells_them() -> None:
+    """SQLite itself crashes the program where a connection is closed that another thread is using."""
+    ended(started(CLOSED_IN_USE))
+
+
 @pytest.mark.nightly
 def test_many_readers_and_writers_for_long(tmp_path: Path) -> None:
     store = Store(load_settings(), HashEmbedder())
