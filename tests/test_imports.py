@@ -31,7 +31,7 @@ LEVELS = [
         "rag.generation",
         "rag.conversation",
         "rag.grounding",
-    },  # fmt: skip
+    },
     {"rag.verification", "rag.asking", "rag.engine", "rag.query_engine", "rag.writers"},
     {"rag.export", "rag.doctor", "rag.terminal"},
     {"rag.chat"},
