@@ -19,6 +19,7 @@ from rag.embedding import Vectors
 from rag.evidence import ReadPaper, read_paper
 from rag.grounding.weights import bounded_logit
 from rag.retrieval import Ranking
+from rag.subject import bearing
 from rag.text import named_terms, stems
 
 _READ_PAPERS = 3
@@ -97,7 +98,12 @@ def _weigh(papers: Sequence[ReadPaper], ranking: Ranking, encode: Encode, unknow
 
 
 def is_answerable(ranking: Ranking, encode: Encode, read: Read | None = None) -> bool:
-    """Whether to go on and write an answer; `read` has a model look at the nearest sentences."""
+    """Whether to go on and write an answer; `read` has a model look at the nearest sentences.
+
+    A question that asks no more than what a thing is, or which papers are about it, is answered where a paper has it.
+    """
+    if bearing(ranking):
+        return True
     by_words = weigh(ranking, encode).probability
     ratio = read(nearest(ranking, encode), ranking.question) if read else None
     if ratio is None:

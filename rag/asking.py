@@ -14,13 +14,15 @@ from rag.conversation import Turn, bounded, standalone, translate
 from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Withdrawn, Words
 from rag.generation import prompts
 from rag.generation.citations import Cited, Markers, Reset, Text
-from rag.generation.extractive import pick_sentences
+from rag.generation.extractive import pick_others, pick_sentences
 from rag.generation.models import EXTRACTIVE, Model
 from rag.generation.providers import stream
 from rag.generation.writing import Writing
 from rag.grounding import Grounder, Grounding, Piece
 from rag.grounding.verdicts import Checked as Verified
 from rag.papers import Paper
+from rag.parts import parts_of
+from rag.record import told_by_record
 from rag.retrieval import Filters, Ranking
 from rag.smalltalk import smalltalk
 from rag.verification import Verification, question_reader
@@ -53,6 +55,7 @@ class Asking:
     tokens: tuple[int, int] = (0, 0)
     dropped: int = 0
     translated: bool = False
+    before: tuple[Turn, ...] = ()  # the turns after which more is asked for
     started: float = field(default_factory=time.monotonic)
     retrieval_seconds: float = 0.0
     first_words_seconds: float = 0.0
@@ -76,7 +79,10 @@ class Asking:
             yield self.refuse(Reason.NO_PAPERS, "There are no papers yet.", f"rag ingest FILE adds some{taken}")
             return
         self.model = self.engine.choose(llm or settings.llm)
-        rewritten = standalone(self.question, history, self.model, settings, stop=self.stop)
+        rewritten = standalone(
+            self.question, history, self.model, settings, shelf=self.engine.retriever, stop=self.stop
+        )
+        self.before = tuple(history) if rewritten.more else ()
         translated = translate(rewritten.question, self.model, stop=self.stop)
         self.standalone = translated.question[:LONGEST_QUESTION]
         self.translated = translated.question != rewritten.question
@@ -91,7 +97,10 @@ class Asking:
             )
             return
         yield Retrieved(self.ranking.sources)
-        if not self.ranking.hits or not is_answerable(self.ranking, self.engine.encode, self._reader()):
+        if told := told_by_record(self.ranking.question, [hit.paper for hit in self.ranking.hits]):
+            yield self.refuse(Reason.NOT_IN_ABSTRACTS, f"Abstracts do not say that. {told}")
+            return
+        if not self._is_answerable(self.ranking) and not self._narrow(top_k, filters):
             yield self._not_here()
             return
         if evidence_order is not None:  # only what the writer sees: whether to answer rests on the true ranks
@@ -100,12 +109,29 @@ class Asking:
             self.ranking = replace(self.ranking, hits=tuple(hits[rank] for rank in order))
         if self.model.llm is None:
             yield from self._extract(self.ranking)
+            if self.before and not self.sentences:
+                yield self.refuse(Reason.NOT_IN_ABSTRACTS, "The abstracts that were cited say no more on that.")
+                return
         else:
             refused = yield from self._write(self.model, self.ranking, bounded(history, settings.history_tokens))
             if not self.kept and not self.dropped and not refused and not self.stop.is_set():
                 self.notices.append(f"{self.model.name} wrote no sentence; these are picked from the abstracts")
                 yield from self._extract(self.ranking)
         yield self._finished()
+
+    def _is_answerable(self, ranking: Ranking) -> bool:
+        return bool(ranking.hits) and is_answerable(ranking, self.engine.encode, self._reader())
+
+    def _narrow(self, top_k: int, filters: Filters) -> bool:
+        """Whether a part of the question can be answered; the first that can is what is answered then."""
+        parts = parts_of(self.standalone)
+        for part in parts if len(parts) > 1 else ():
+            ranking = self.engine.retriever.search(part, top_k=top_k, filters=filters)
+            if self._is_answerable(ranking):
+                self.ranking = ranking
+                self.notices.append(f"only this part is answered: {part}")
+                return True
+        return False
 
     def _reader(self) -> Read | None:
         """How the verifier reads whether the nearest sentences answer the question, where a model is to write and the
@@ -116,7 +142,12 @@ class Asking:
 
     def _extract(self, ranking: Ranking) -> Iterator[Event]:
         self.verifier = "verbatim"
-        for picked in pick_sentences(ranking.question, ranking, self.engine.encode):
+        if self.before:
+            said, cited = "\n".join(turn.answer for turn in self.before), self.before[-1].papers
+            chosen = pick_others(ranking.question, ranking, self.engine.encode, said, cited)
+        else:
+            chosen = pick_sentences(ranking.question, ranking, self.engine.encode)
+        for picked in chosen:
             if self.stop.is_set():
                 return
             paper = ranking.hits[picked.paper].paper
@@ -133,8 +164,9 @@ class Asking:
         self.verifier, self.waiting = verifier.name, Verification(verifier)
         grounding = Grounder(self.engine.encode, verifier).open(papers, ranking.question)
         grounding.warm()
+        question = self.question if self.translated else ranking.question  # answered in the language of the question
         asked = prompts.messages(
-            self.question if self.translated else ranking.question,  # answered in the language of the question
+            f"{self.question} ({question})" if self.before else question,
             papers,
             history=history,
             context=model.context,

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rag.ellipsis import asked_of_another
 from rag.errors import ModelUnavailable
-from rag.followup import is_follow_up, names_in
+from rag.followup import is_follow_up
 from rag.generation import prompts
 from rag.generation.citations import parse, shown
 from rag.generation.models import Message, Model
@@ -21,6 +20,7 @@ from rag.quantities import quantities
 from rag.settings import Settings
 from rag.smalltalk import smalltalk
 from rag.text import has_cjk, informative, named_terms, stems, tokens
+from rag.topic import Shelf, carried, read, topic_of
 
 UNTRANSLATED: Final = (
     "The abstracts are searched with an English model, and without a language model the question cannot be translated: "
@@ -30,8 +30,7 @@ _FAILED: Final = (
     "The question could not be translated into English ({why}): only the names and numbers in it count. Ask in English."
 )
 _TOGETHER: Final = "read together with the question before"
-_THIN = 3  # content words below which a follow-up takes the whole question before along
-_CARRIED = 6  # terms carried over at most
+_ELSE: Final = "what else the abstracts say on the question before"
 _LONGEST = 400  # characters of a rewritten question
 
 
@@ -46,10 +45,14 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """The question to search for; `note` tells the reader what was done to it or why that is weak, "" if nothing."""
+    """The question to search for; `note` tells the reader what was done to it or why that is weak, "" if nothing.
+
+    `more`: it was asked before, and what was not said then is wanted.
+    """
 
     question: str
     note: str = ""
+    more: bool = False
 
 
 def standalone(
@@ -58,27 +61,30 @@ def standalone(
     model: Model | None = None,
     settings: Settings | None = None,
     *,
+    shelf: Shelf | None = None,
     stop: threading.Event | None = None,
 ) -> Rewritten:
     """The question as it is understood without the conversation.
 
     A follow-up that only names another thing is the question before, asked of that thing. Any other is rewritten by the
     model where there is one and its rewriting keeps what was asked; else the names of the last topic are carried over.
+    `shelf` tells what the papers have together, and with it whether a thing that is named belongs to the old topic.
     A question that does not lean on another is left as it is, whatever was said before.
     """
     turns = bounded(history, settings.history_tokens if settings else 1500)
-    if not turns or not is_follow_up(question):
-        return Rewritten(question)
-    topic = _topic(turns)
-    if replaced := asked_of_another(question, topic):
-        *topic, question = replaced
-        if not topic or not is_follow_up(question):
-            return Rewritten(question, _TOGETHER)
+    topic = topic_of([turn.question for turn in turns], shelf)
+    reading = read(question, topic, shelf)
+    if reading.more:
+        asked = carried(reading.question, reading.topic[:-1], "") if reading.leans else reading.question
+        return Rewritten(asked, _ELSE, more=True)
+    if not reading.leans:
+        return Rewritten(reading.question, _TOGETHER if reading.replaced else "")
+    question = reading.question
     if model is not None and model.llm is not None:
         written = _asked(model, prompts.rewriting(question, turns), stop)
         if written and _keeps(question, written, turns):
             return Rewritten(written, f"{_TOGETHER}, by {model.name}")
-    return _carried(question, topic, turns[-1].answer)
+    return Rewritten(carried(question, reading.topic[:-1], turns[-1].answer), _TOGETHER)
 
 
 def translate(question: str, model: Model | None, *, stop: threading.Event | None = None) -> Rewritten:
@@ -155,32 +161,6 @@ def _lost(source: str, target: str) -> list[str]:
     names = [term.text for term in named_terms(source) if term.text.casefold() not in known]
     figures = {(found.low, found.high) for found in quantities(target)}
     return names + [found.text for found in quantities(source) if (found.low, found.high) not in figures]
-
-
-def _carried(question: str, topic: Sequence[str], answer: str) -> Rewritten:
-    """The question with the last topic's names, or the whole question before where it has hardly words of its own.
-
-    `answer` is the last one; its names serve where the topic's questions have none.
-    """
-    names = names_in(" ".join(topic)) or names_in(answer)
-    own = {term.casefold() for term in names_in(question)}
-    carried = [name for name in names if name.casefold() not in own][:_CARRIED]
-    thin = len(informative(question)) < _THIN or not carried
-    added = topic[0].strip() if thin else ", ".join(carried)
-    return Rewritten(f"{question.strip()} ({added})", _TOGETHER)
-
-
-def _topic(history: Sequence[Turn]) -> list[str]:
-    """The questions of the last topic, from the one that began it; one that names another thing takes its place."""
-    topic: list[str] = []
-    for turn in history:
-        if replaced := asked_of_another(turn.question, topic):
-            topic = replaced
-        elif topic and is_follow_up(turn.question):
-            topic.append(turn.question)
-        else:
-            topic = [turn.question]
-    return topic
 
 
 __all__ = [

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
 
 from rag.followup import is_clause
 from rag.text import informative, named_terms, stems, tokens
 
-_OPENING = re.compile(
-    r"^\W*(?:(?:and|but|or|so|then)\s+)?(?:what|how)\s+about\s+|^\W*(?:and|but|or)\s+|^\W*(?:那么?|那麼|换成|還有|还有)\s*",
+OPENING: Final = re.compile(
+    r"^\W*(?:(?:and|but|or|so|then|und|aber|et|mais|y|e)\s+)?(?:what|how)\s+about\s+"
+    r"|^\W*(?:and|but|or|und|aber|oder|et|mais|ou|y|e)\s+|^\W*(?:那么?|那麼|换成|還有|还有)\s*",
     re.IGNORECASE,
 )
 _SETTING = re.compile(r"(on|in|for|with|at|by|under|against|over|than|from|to)\s+", re.IGNORECASE)
@@ -17,14 +19,24 @@ _CLOSING = re.compile(r"\s*呢?\s*[?？!.。]*\s*$")
 _MOST = 3  # content words of a thing's name with what describes it ("the larger LLaMA model")
 
 
-def asked_of_another(question: str, topic: Sequence[str]) -> list[str]:
+class Shelf(Protocol):
+    """What the papers hold, for questions whose words alone leave open what they are about."""
+
+    def holds(self, words: str, *, title: bool = False) -> bool:
+        """Whether one paper has all these words; with `title` in its title, as they are written."""
+        ...
+
+
+def asked_of_another(question: str, topic: Sequence[str], shelf: Shelf | None = None) -> list[str]:
     """The questions of a topic, the last of them asked of what `question` names ("How about TNT?", "and on QM9?").
 
     Empty where it names nothing, or there is nothing to put it in place of. That is the name in the same place: after
     the same preposition, else one that shares a part, else the first that stands after none; where the last question
-    has none ("How valid are they on QM9?"), that of a question before it.
+    has none ("How valid are they on QM9?"), that of a question before it. A shelf knows better: a name takes the place
+    of one that is as much a title as it ("and MATH?" asks of another benchmark, not of another method), and a setting
+    goes with the old name where no paper has it together with the new one.
     """
-    opening = _OPENING.match(question)
+    opening = OPENING.match(question)
     if opening is None or not topic:
         return []
     rest = _CLOSING.sub("", question[opening.end() :])
@@ -35,7 +47,7 @@ def asked_of_another(question: str, topic: Sequence[str]) -> list[str]:
     if setting:
         return [*topic[:-1], changed] if (changed := _set(topic[-1], setting[1].lower(), thing)) else []
     for index in range(len(topic) - 1, -1, -1):
-        if changed := _swapped(topic[index], thing):
+        for changed in _swapped(topic[index], thing, shelf):
             return [*topic[:index], changed, *topic[index + 1 :]]
     return []
 
@@ -50,16 +62,37 @@ def _set(before: str, preposition: str, thing: str) -> str:
     return f"{before.rstrip(' ?？.!')} {preposition} {thing}?"
 
 
-def _swapped(before: str, thing: str) -> str:
+def _swapped(before: str, thing: str, shelf: Shelf | None) -> Iterator[str]:
+    """The question with `thing` in the place of one of its names, the likeliest first."""
     spans = _names(before)
-    new = [thing[start:end].casefold() for start, end in _names(thing, capitals=True)]
-    if not new or {before[start:end].casefold() for start, end in spans}.issuperset(new):
-        return ""
+    new = [thing[start:end] for start, end in _names(thing, capitals=True)]
+    if not new or {before[start:end].casefold() for start, end in spans}.issuperset(map(str.casefold, new)):
+        return
     parts = {part for name in new for part in stems(name) if part.isalpha()}
     alike = [span for span in spans if parts.intersection(stems(before[span[0] : span[1]]))]
-    free = [span for span in spans if not re.search(rf"\b{_SETTING.pattern}\Z", before[: span[0]], re.IGNORECASE)]
-    place = next(iter([*alike, *free]), None)
-    return f"{before[: place[0]]}{thing}{before[place[1] :]}" if place else ""
+    free = [span for span in spans if not _is_setting(before, span[0])]
+    places = [*alike, *free]
+    if shelf is not None and not alike and shelf.holds(new[0]):
+        entitled = shelf.holds(new[0], title=True)
+        places = [span for span in spans if shelf.holds(before[span[0] : span[1]], title=True) is entitled] or free
+    for start, end in places:
+        changed = f"{before[:start]}{thing}{before[end:]}"
+        yield changed if shelf is None else _without_strange_settings(changed, start + len(thing), new[0], shelf)
+
+
+def _without_strange_settings(question: str, after: int, name: str, shelf: Shelf) -> str:
+    """Without the settings behind `after` that no paper has together with `name`, where papers have it at all."""
+    if not shelf.holds(name):
+        return question
+    for start, end in reversed(_names(question)):
+        if start >= after and _is_setting(question, start) and not shelf.holds(f"{name} {question[start:end]}"):
+            opened = re.search(rf"\s*\b{_SETTING.pattern}(?:the\s+)?\Z", question[:start], re.IGNORECASE)
+            question = question[: opened.start() if opened else start] + question[end:]
+    return question
+
+
+def _is_setting(text: str, at: int) -> bool:
+    return re.search(rf"\b{_SETTING.pattern}\Z", text[:at], re.IGNORECASE) is not None
 
 
 def _preceded(text: str, at: int, preposition: str) -> bool:

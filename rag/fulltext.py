@@ -11,7 +11,7 @@ from typing import Any
 
 from rag.catalogue import Catalogue
 from rag.language.stopwords import ASKING_CJK
-from rag.text import has_cjk, stems, tokens
+from rag.text import has_cjk, informative, stems, tokens
 
 _TITLE_WEIGHT = 2.0
 _TRIGRAM = 3
@@ -48,6 +48,23 @@ class FullText:
         )
         found = dict(rows)
         return {word: found.get(word, 0) for word in wanted}
+
+    def holds(self, words: str, *, title: bool = False) -> bool:
+        """Whether one paper has all the informative words, in any order and form; with `title` its title has them, as
+        they are written."""
+        wanted = set(informative(words))
+        found = [
+            token.text for token in tokens(words) if wanted.intersection(stems(token.text)) and not has_cjk(token.text)
+        ]
+        if not found:
+            return False
+        expression = f"{'title : ' if title else ''}({' AND '.join(map(_phrase, found))})"
+        written = " AND ".join(["instr(title, ?)"] * len(found)) if title else "1"
+        rows = self._catalogue.select(
+            f"SELECT 1 FROM fulltext WHERE fulltext MATCH ? AND {written} LIMIT 1",
+            [expression, *(found if title else ())],
+        )
+        return bool(rows)
 
     def _search_cjk(self, question: str, count: int, allowed: Mapping[str, Any] | None) -> dict[str, float]:
         """Runs of Chinese, Japanese or Korean, less what only asks, by trigrams; a run of two characters by a scan."""
@@ -101,9 +118,13 @@ def match_expression(question: str, frequency: Mapping[str, int]) -> str:
     for token in tokens(unicodedata.normalize("NFKC", question)):
         parts = [part for part in stems(token.text) if part in frequency]
         if parts and not has_cjk(token.text):
-            phrases['"' + token.text.replace('"', " ") + '"'] = min(frequency[part] for part in parts)
+            phrases[_phrase(token.text)] = min(frequency[part] for part in parts)
     rarest = sorted(phrases, key=lambda phrase: phrases[phrase])[:_MOST_TERMS]
     rows = accumulate(phrases[phrase] for phrase in rarest)
     return " OR ".join(
         phrase for phrase, read in zip(rarest, rows, strict=True) if read <= max(_MOST_ROWS, phrases[phrase])
     )
+
+
+def _phrase(text: str) -> str:
+    return '"' + text.replace('"', " ") + '"'

@@ -99,10 +99,9 @@ def test_questions_of_their_own(question: str) -> None:
     ("question", "history", "read"),
     [
         ("Did it gain on AIME 2025?", HIPO, "Did it gain on AIME 2025? (HiPO)"),
-        ("And why?", HIPO, "And why? (How much does HiPO gain on AIME 2024?)"),
         ("Does it need a teacher that writes hints?", HIPO, "Does it need a teacher that writes hints? (HiPO, AIME)"),
         ("它在 QM9 上表现如何？", HIPO, "它在 QM9 上表现如何？ (HiPO, AIME)"),
-        ("Why?", MOLECULES, "Why? (What is MELD for?)"),
+        ("Are they valid?", MOLECULES, "Are they valid? (What is MELD for?)"),
         (
             "Do they keep chemical bonds intact when masked?",
             MOLECULES,

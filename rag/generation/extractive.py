@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from rag.embedding import Vectors
@@ -11,6 +11,7 @@ from rag.evidence import Sentence, read_paper
 from rag.language.orders import is_order
 from rag.quantities import quantities
 from rag.retrieval import Ranking
+from rag.subject import bearing, subject_of
 from rag.text import named_terms, stems
 
 MOST_SENTENCES = 3
@@ -39,11 +40,17 @@ class Picked:
 def pick_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Picked]:
     """Up to three sentences that answer best, in reading order: by rank of their paper, then as they stand in it.
 
-    They come from one paper, or from those that the question names.
+    They come from one paper, or from those that the question names; where the papers about something are wanted, it is
+    one sentence of each.
     """
     candidates = sorted(score_sentences(question, ranking, encode), key=lambda picked: -picked.score)
     if not candidates:
         return []
+    subject = subject_of(question)
+    if subject is not None and subject.several:
+        bests = {rank: next((one for one in candidates if one.paper == rank), None) for rank in bearing(ranking)}
+        if listed := [best for best in bests.values() if best is not None]:
+            return listed
     named = _papers_named(question, ranking)
     papers = named if len(named) > 1 else {candidates[0].paper}
     mine = [picked for picked in candidates if picked.paper in papers]
@@ -54,6 +61,25 @@ def pick_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Pick
         if len(chosen) < MOST_SENTENCES and picked not in chosen and picked.score >= _WORTHWHILE * mine[0].score:
             chosen.append(picked)
     return sorted(chosen, key=lambda picked: (picked.paper, picked.sentence.start))
+
+
+def pick_others(question: str, ranking: Ranking, encode: Encode, said: str, cited: Collection[str]) -> list[Picked]:
+    """Up to three sentences that `said`, the answers before, has not, the best ones in reading order.
+
+    They come from the papers that those answers cite: by id, else those of which they have a sentence.
+    """
+    candidates = score_sentences(question, ranking, encode)
+    ids = [hit.paper.id for hit in ranking.hits]
+    mine = {index for index, paper in enumerate(ids) if paper in cited} or {
+        picked.paper for picked in candidates if _is_in(picked, said)
+    }
+    left = [one for one in candidates if (one.paper in mine or not mine) and not _is_in(one, said)]
+    chosen = sorted(left, key=lambda picked: -picked.score)[:MOST_SENTENCES]
+    return sorted(chosen, key=lambda picked: (picked.paper, picked.sentence.start))
+
+
+def _is_in(picked: Picked, said: str) -> bool:
+    return picked.sentence.text.rstrip(".!?。！？ ") in said  # marks of citations stand before the full stop
 
 
 def score_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Picked]:

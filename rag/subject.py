@@ -1,0 +1,88 @@
+"""Questions that ask no more than what a thing is, or which papers are about it.
+
+Nothing is said of the thing that a paper could fail to say: the paper that has it answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag.evidence import ReadPaper, read_paper
+from rag.retrieval import Ranking
+from rag.text import informative, named_terms, stems, tokens
+
+_PAPERS = r"(?:papers?|abstracts?|articles?|studies|works?|publications?)"
+_ABOUT = (
+    r"(?:(?:are|is|deal|deals|talk|talks|speak) )?(?:about|on|with|of)"
+    r"|(?:discuss|stud(?:y|ie)|cover|mention|treat|address|consider|examine|investigate|concern)(?:e?s)?"
+)
+_SEVERAL = re.compile(
+    rf"\W*(?:(?:and |but |so )?(?:which|what) (?:of the )?{_PAPERS} (?:{_ABOUT})"
+    rf"|(?:(?:list|show|find|give)(?: me)? |are there |is there |do you have )?(?:all |any |the |some )*{_PAPERS} "
+    rf"(?:that |which )?(?:{_ABOUT})"
+    r"|(?:is there |are there |do you have )?(?:anything|something) (?:about|on))\s+(?P<thing>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_DOES = (  # what every abstract says of its method, in other words
+    r"(?:do|mean|stand for|work|help|fix|solve|address|tackle|improve|achieve|propose|offer|bring|change|add|introduce|"
+    r"contribute|try to (?:do|solve))"
+)
+_ONE = re.compile(
+    r"\W*(?:(?:what|who)(?: is|'s|’s| are)\s+(?P<what>.+?)(?: (?:about|for|good for|used for|meant to do))?"
+    rf"|(?:what|how)(?: \w+)? (?:does|do|did|can) (?P<does>.+?) {_DOES}"
+    r"|(?:tell me|what do you know|what (?:is|was) (?:said|known|written)) about (?P<told>.+)"
+    r"|(?:define|describe|explain) (?P<defined>.+)"
+    r"|(?:and |but |so )?(?:what|how) about (?P<next>.+))\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+_LINKS = re.compile(
+    r"\b(?:of|for|in|on|with|at|by|to|from|between|than|that|which|who|as|used|called)\b", re.IGNORECASE
+)
+_LONGEST = 5  # words of a thing; more of them say something of it
+_RARE_SHARE = 0.01  # one word alone is a thing that papers are about when at most so many have it, or three
+_RARE_PAPERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a question is about: `thing` as it was asked; `several`: the papers about it are wanted."""
+
+    thing: str
+    several: bool = False
+
+    def is_in(self, paper: ReadPaper) -> bool:
+        """Whether the paper has it: its words side by side in one sentence, on each side of a word such as "for"."""
+        runs = [run for part in _LINKS.split(self.thing) if (run := informative(part))]
+        texts = [stems(text) for text in (paper.paper.title, *(sentence.text for sentence in paper.sentences))]
+        return bool(runs) and all(any(_has_run(text, run) for text in texts) for run in runs)
+
+
+def subject_of(question: str) -> Subject | None:
+    """The subject of a question that asks no more than what it is; None where it asks more."""
+    if found := _SEVERAL.fullmatch(question):
+        return Subject(found["thing"].strip(" \t\n?？.!"), several=True)
+    if found := _ONE.fullmatch(question):
+        thing = next(filter(None, found.groups()), "").strip(" \t\n?？.!")
+        if informative(thing) and len(tokens(thing)) <= _LONGEST and not _LINKS.search(thing):
+            return Subject(thing)
+    return None
+
+
+def bearing(ranking: Ranking) -> list[int]:
+    """Ranks of the papers that have the subject of the question; empty where it asks more, or for a common word."""
+    subject = subject_of(ranking.question)
+    if subject is None:
+        return []
+    words = informative(subject.thing)
+    most = max(_RARE_PAPERS, _RARE_SHARE * ranking.total)
+    common = len(words) == 1 and ranking.frequency.get(words[0], 0) > most
+    if common and not subject.several and not named_terms(ranking.question):
+        return []
+    return [rank for rank, hit in enumerate(ranking.hits) if subject.is_in(read_paper(hit.paper))]
+
+
+def _has_run(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    size = len(wanted)
+    return any(list(words[at : at + size]) == list(wanted) for at in range(len(words) - size + 1))

@@ -1,0 +1,78 @@
+"""Questions about a paper rather than of its abstract are answered from its record, and are no answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag.answer import Reason
+from rag.conversation import Turn
+from rag.engine import Engine
+from rag.papers import Paper
+from rag.record import told_by_record
+
+TNT = Paper(
+    "TNT trains fast.",
+    title="TNT: Improving Chunkwise Training",
+    authors=("Ada Lovelace", "Alan Turing", "Grace Hopper"),
+    year=2026,
+    venue="ICLR 2026",
+    doi="10.1000/182",
+)
+HEADS = Paper(
+    "Heads vote, as in TNT and GRPO.", title="Expert Heads: Evidence for GRPO", url="https://example.org/heads"
+)
+WRITTEN = "it was written by Ada Lovelace, Alan Turing and Grace Hopper"
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Who wrote TNT?", WRITTEN),
+        ("who are the authors of tnt", WRITTEN),
+        ("Who wrote it? (How much does TNT gain?)", WRITTEN),
+        ("Who proposed TNT?", WRITTEN),
+        ("TNT 是谁写的？", WRITTEN),
+        ("Who wrote “Improving Chunkwise Training”?", WRITTEN),
+        ("When was TNT published?", "it is from 2026"),
+        ("Where was TNT published?", "it appeared in ICLR 2026"),
+        ("Which conference accepted TNT?", "it appeared in ICLR 2026"),
+        ("Where can I read TNT?", "it is at https://doi.org/10.1000/182"),
+    ],
+)
+def test_the_record_tells(question: str, said: str) -> None:
+    assert told_by_record(question, [HEADS, TNT]) == f"The record of “{TNT.title}” says that {said}."
+
+
+def test_what_the_record_lacks_is_said() -> None:
+    told = told_by_record("Who are the authors of the paper on expert heads?", [TNT, HEADS])
+    assert told == f"The record of “{HEADS.title}” has no authors."
+    assert told_by_record("Where can I find Expert Heads?", [HEADS]).endswith("it is at https://example.org/heads.")
+
+
+def test_many_authors_are_counted() -> None:
+    crowd = Paper("Text.", title="Crowd", authors=tuple(f"Author {number}" for number in range(40)))
+    assert told_by_record("Who wrote Crowd?", [crowd]).endswith("Author 8 and 31 others.")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who proposed GRPO?",  # in a title, but as what that paper builds on
+        "Who wrote Pride and Prejudice?",
+        "How fast is TNT?",
+        "When does TNT help?",
+        "Who wrote it?",
+        "",
+    ],
+)
+def test_of_other_questions_it_says_nothing(question: str) -> None:
+    assert told_by_record(question, [HEADS, TNT]) == ""
+
+
+def test_what_the_record_says_is_a_refusal_with_the_paper_listed(sample: Engine) -> None:
+    answer = sample.ask("When was it published?", history=[Turn("How fast is TNT?", "17 times.")], llm="extractive")
+    assert answer.refusal is not None
+    assert answer.refusal.reason is Reason.NOT_IN_ABSTRACTS
+    assert "TNT: Improving Chunkwise Training" in answer.refusal.message
+    assert "2026" in answer.refusal.message
+    assert any(source.paper.title.startswith("TNT") for source in answer.sources)
