@@ -8,8 +8,9 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from rag.answer import Answer, Citation, Reason, Refusal, Sentence, Timings, Verdict
-from rag.answerability import Read, is_answerable
+from rag.answer import Answer, Reason, Refusal, Sentence, Timings
+from rag.answerability import Read, is_answerable, is_surely_answerable
+from rag.composition import Composition
 from rag.conversation import Turn, bounded, standalone, translate
 from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Withdrawn, Words
 from rag.generation import prompts
@@ -19,7 +20,6 @@ from rag.generation.models import EXTRACTIVE, Model
 from rag.generation.providers import stream
 from rag.generation.writing import Writing
 from rag.grounding import Grounder, Grounding, Piece
-from rag.grounding.verdicts import Checked as Verified
 from rag.papers import Paper
 from rag.parts import parts_of
 from rag.record import told_by_record
@@ -45,20 +45,19 @@ class Asking:
     ranking: Ranking | None = None
     model: Model = field(default_factory=lambda: Model(EXTRACTIVE))
     notices: list[str] = field(default_factory=list)
-    sentences: list[Sentence | None] = field(default_factory=list)  # None: taken away by its final verdict
-    borne: set[int] = field(default_factory=set)  # places of sentences that an answer may rest on
-    numbers: dict[str, int] = field(default_factory=dict)  # paper id → citation number
     draft: str = ""
     verifier: str = "located"
     verifier_reason: str = ""
     waiting: Verification | None = None
     tokens: tuple[int, int] = (0, 0)
-    dropped: int = 0
     translated: bool = False
     before: tuple[Turn, ...] = ()  # the turns after which more is asked for
     started: float = field(default_factory=time.monotonic)
     retrieval_seconds: float = 0.0
     first_words_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.composition = Composition(self.policy)
 
     def events(
         self,
@@ -100,23 +99,24 @@ class Asking:
         if told := told_by_record(self.ranking.question, [hit.paper for hit in self.ranking.hits]):
             yield self.refuse(Reason.NOT_IN_ABSTRACTS, f"Abstracts do not say that. {told}")
             return
-        if not self._is_answerable(self.ranking) and not self._narrow(top_k, filters):
-            yield self._not_here()
-            return
+        if not self._is_answerable(self.ranking):
+            if not self._narrow(top_k, filters):
+                yield self._not_here()
+                return
+            yield Retrieved(self.ranking.sources)
         if evidence_order is not None:  # only what the writer sees: whether to answer rests on the true ranks
             hits = self.ranking.hits
             order = [rank for rank in evidence_order if rank < len(hits)]
             self.ranking = replace(self.ranking, hits=tuple(hits[rank] for rank in order))
         if self.model.llm is None:
             yield from self._extract(self.ranking)
-            if self.before and not self.sentences:
+            if self.before and not self.composition.shown:
                 yield self.refuse(Reason.NOT_IN_ABSTRACTS, "The abstracts that were cited say no more on that.")
                 return
         else:
             refused = yield from self._write(self.model, self.ranking, bounded(history, settings.history_tokens))
-            if not self.kept and not self.dropped and not refused and not self.stop.is_set():
-                self.notices.append(f"{self.model.name} wrote no sentence; these are picked from the abstracts")
-                yield from self._extract(self.ranking)
+            if not refused and not self.stop.is_set():
+                yield from self._replace(self.ranking)
         yield self._finished()
 
     def _is_answerable(self, ranking: Ranking) -> bool:
@@ -132,6 +132,20 @@ class Asking:
                 self.notices.append(f"only this part is answered: {part}")
                 return True
         return False
+
+    def _replace(self, ranking: Ranking) -> Iterator[Event]:
+        """Sentences of the abstracts in the place of a model's, where it wrote none or none that is borne out; the
+        latter only where the abstracts surely answer, since it may be for want of an answer that it made one up."""
+        made = self.composition
+        wrote = bool(made.shown or made.dropped)
+        if made.is_borne_out or (wrote and not is_surely_answerable(ranking, self.engine.encode)):
+            return
+        if wrote:
+            made.clear()
+            yield Withdrawn()
+        what = "nothing that the abstracts say" if wrote else "no sentence"
+        self.notices.append(f"{self.model.name} wrote {what}; these sentences are picked from the abstracts")
+        yield from self._extract(ranking)
 
     def _reader(self) -> Read | None:
         """How the verifier reads whether the nearest sentences answer the question, where a model is to write and the
@@ -150,12 +164,9 @@ class Asking:
         for picked in chosen:
             if self.stop.is_set():
                 return
-            paper = ranking.hits[picked.paper].paper
-            found = picked.sentence
-            citation = self._citation(paper, found.start, found.end, 1.0)
-            lead = " " if self.kept else ""
-            self.borne.add(len(self.sentences))
-            yield from self._keep(Sentence(found.text, Verdict.SUPPORTED, (citation,), lead))
+            quoted = self.composition.quote(ranking.hits[picked.paper].paper, picked.sentence)
+            self._mark_first_words()
+            yield Checked(quoted)
 
     def _write(self, model: Model, ranking: Ranking, history: Sequence[Turn]) -> Generator[Event, None, bool]:
         """Let the model write, and check what it writes; returns whether it refused to answer."""
@@ -192,11 +203,9 @@ class Asking:
     ) -> Iterator[Event]:
         if isinstance(piece, Reset):
             writing.reset()
-            self.sentences.clear()
-            self.borne.clear()
+            self.composition.clear()
             if self.waiting is not None:
                 self.waiting.clear()
-            self.numbers.clear()
             yield Withdrawn()
         elif isinstance(piece, Cited):
             writing.cite(piece)
@@ -212,28 +221,20 @@ class Asking:
         if not any(char.isalnum() for char in written.text):
             return  # a full stop behind a marker or a refusal
         found, reading = grounding.begin(written.text, cited)
-        if reading is None and self._drops(found):
-            self.dropped += 1
-            return
         if reading is not None and self.waiting is not None:
-            self.waiting.add(len(self.sentences), reading)
-        place, checking = len(self.sentences), reading is not None
-        yield from self._keep(self._sentence(place, written.text, written.lead, found, papers, checking=checking))
+            self.waiting.add(len(self.composition), reading)
+        if sentence := self.composition.add(written, found, papers, checking=reading is not None):
+            self._mark_first_words()
+            yield Checked(sentence)
 
     def _read(self, waiting: Verification, papers: Sequence[Paper]) -> Iterator[Event]:
         """Let the verifier read what words alone could not settle; each sentence gets its final verdict."""
         count = len(waiting)
         for place, found in waiting.run(self.engine.settings.verify_seconds, self.stop):
-            before = self.sentences[place]
-            if before is None:
+            if self.composition.sentences[place] is None:
                 continue
-            shown = sum(one is not None for one in self.sentences[:place])
-            if self._drops(found):
-                self.dropped += 1
-                self.sentences[place] = None
-            else:
-                self.sentences[place] = self._sentence(place, before.text, before.lead, found, papers)
-            yield Rechecked(shown, self.sentences[place])
+            shown = sum(one is not None for one in self.composition.sentences[:place])
+            yield Rechecked(shown, self.composition.recheck(place, found, papers))
         if waiting.problem:
             self.verifier, self.verifier_reason = "located", waiting.problem
             if self.engine.settings.verifier != "auto":
@@ -242,55 +243,18 @@ class Asking:
             late = f"{waiting.unreached} of {count} sentences were not read in time"
             self.notices.append(f"{late}: their verdict is from words alone (RAG_VERIFY_SECONDS)")
 
-    def _drops(self, found: Verified) -> bool:
-        return self.policy == "drop" and found.verdict in (Verdict.NOT_FOUND, Verdict.CONTRADICTED)
-
-    def _sentence(
-        self, place: int, text: str, lead: str, found: Verified, papers: Sequence[Paper], *, checking: bool = False
-    ) -> Sentence:
-        if found.bears:
-            self.borne.add(place)
-        else:
-            self.borne.discard(place)
-        shown = () if found.verdict is Verdict.NOT_FOUND else found.spans
-        citations = tuple(self._citation(papers[one.paper], one.start, one.end, one.score) for one in shown)
-        return Sentence(text, found.verdict, citations, lead, found.note, checking)
-
-    def _keep(self, sentence: Sentence) -> Iterator[Event]:
-        self._mark_first_words()
-        self.sentences.append(sentence)
-        yield Checked(sentence)
-
-    def _citation(self, paper: Paper, start: int, end: int, score: float) -> Citation:
-        number = self.numbers.setdefault(paper.id, len(self.numbers) + 1)
-        return Citation(number, paper.id, start, end, paper.abstract[start:end], round(score, 4))
-
     def _mark_first_words(self) -> None:
         if not self.first_words_seconds:
             self.first_words_seconds = time.monotonic() - self.started
 
     def _finished(self) -> Done:
-        """The answer; without a sentence that is borne out, or in part with nothing made up in it, it is a refusal."""
-        borne = any(one is not None and place in self.borne for place, one in enumerate(self.sentences))
-        if not borne and not self.stop.is_set():
+        """The answer; one that rests on no sentence is a refusal."""
+        made = self.composition
+        if not made.is_borne_out and not self.stop.is_set():
             return self._not_here()
-        if self.dropped:
-            self.notices.append(f"{self.dropped} sentence{'s' if self.dropped > 1 else ''} not in the sources left out")
-        return Done(self._answer(self._renumbered()))
-
-    @property
-    def kept(self) -> list[Sentence]:
-        """The sentences that are shown."""
-        return [one for one in self.sentences if one is not None]
-
-    def _renumbered(self) -> tuple[Sentence, ...]:
-        """Numbers count from 1 by first use, also where a final verdict took a citation away or brought one."""
-        used = dict.fromkeys(citation.paper_id for one in self.kept for citation in one.citations)
-        self.numbers = {paper_id: number for number, paper_id in enumerate(used, 1)}
-        return tuple(
-            replace(one, citations=tuple(replace(c, number=self.numbers[c.paper_id]) for c in one.citations))
-            for one in self.kept
-        )
+        if made.dropped:
+            self.notices.append(f"{made.dropped} sentence{'s' if made.dropped > 1 else ''} not in the sources left out")
+        return Done(self._answer(made.renumbered()))
 
     def _not_here(self) -> Done:
         nearest = "; the nearest papers are listed" if self.ranking and self.ranking.hits else ""
@@ -302,12 +266,13 @@ class Asking:
 
     def refuse(self, reason: Reason, message: str, hint: str = "") -> Done:
         """The answer that says why there is none."""
-        self.numbers.clear()
+        self.composition.numbers.clear()
         return Done(self._answer((), Refusal(reason, message, hint)))
 
     def _answer(self, sentences: tuple[Sentence, ...], refusal: Refusal | None = None) -> Answer:
         found = self.ranking.sources if self.ranking else ()
-        numbered = [replace(source, number=self.numbers.get(source.paper.id)) for source in found]
+        numbers = self.composition.numbers
+        numbered = [replace(source, number=numbers.get(source.paper.id)) for source in found]
         return Answer(
             question=self.question,
             standalone=self.standalone,

@@ -36,7 +36,7 @@ LEVELS = [
         "rag.conversation",
         "rag.grounding",
     },
-    {"rag.verification", "rag.asking", "rag.engine", "rag.query_engine", "rag.writers"},
+    {"rag.composition", "rag.verification", "rag.asking", "rag.engine", "rag.query_engine", "rag.writers"},
     {"rag.export", "rag.doctor", "rag.terminal"},
     {"rag.chat"},
     {"rag.cli"},
