@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 from rag.errors import SettingsError
 from rag.logs import adopt, fields
 from rag.settings import Settings
+from ui.calls import Calls
 from ui.chat import Chat
 from ui.conversations import Conversations
 from ui.endpoints import add_endpoints, tools_speak_json
@@ -76,6 +77,7 @@ def launch_options(engines: Engines, names: frozenset[str] | None = None) -> dic
     requests = Middleware(RequestLog)
     health = Middleware(Healthz, heart=heart_of(engines))  # before the login, which its askers do not have
     guard = Middleware(Guard, script=script, style=style)
+    calls = Middleware(Calls)
     known = [] if names is None else [Middleware(Names, names=names)]
     return {
         "theme": _theme(),
@@ -89,7 +91,7 @@ def launch_options(engines: Engines, names: frozenset[str] | None = None) -> dic
         "max_file_size": UPLOAD_LIMIT,
         "show_error": True,
         "state_session_capacity": SESSIONS,
-        "app_kwargs": {"middleware": [requests, *known, guard, health], "docs_url": None, "redoc_url": None},
+        "app_kwargs": {"middleware": [requests, *known, guard, health, calls], "docs_url": None, "redoc_url": None},
     }
 
 

@@ -16,12 +16,11 @@ from gradio.events import api
 from rag.conversation import Turn
 from rag.errors import RagError
 from rag.retrieval import Filters
+from ui.calls import Ask, GetPaper, Search, checked
 from ui.engines import Engines
-from ui.session import LONGEST_QUESTION
 
 log = logging.getLogger(__name__)
 
-MOST_PAPERS = 50
 AT_ONCE = 24
 
 
@@ -49,7 +48,7 @@ def add_endpoints(engines: Engines) -> None:
 
         Args:
             question: What to ask, in a full sentence.
-            top_k: How many papers are read for the answer; 0 takes the configured number.
+            top_k: How many papers are read for the answer, at most 50; 0 takes the configured number.
             year: Only papers of these years, "2024" or "2020-2024"; empty for any.
             venue: Only papers whose venue contains this; empty for any.
             keyword: Only papers with a keyword that contains this; empty for any.
@@ -57,11 +56,15 @@ def add_endpoints(engines: Engines) -> None:
             model: The model that writes, such as "extractive" or "ollama/llama3.2"; empty for the configured one.
             history: Earlier [question, answer] pairs, oldest first, for a follow-up question.
         """
-        filters = Filters(year=year.strip(), venue=venue.strip(), keyword=keyword.strip(), source=source.strip())
-        said = [Turn(str(pair[0]), str(pair[1])) for pair in history or [] if len(pair) == 2]
+        asked = {"question": question, "year": year, "venue": venue, "keyword": keyword, "source": source}
         with _Told():
+            call = checked(Ask, asked | {"top_k": top_k, "model": model, "history": history})
             answer = engines.get().ask(
-                _asked(question), history=said, filters=filters, top_k=_count(top_k) or None, llm=model.strip() or None
+                call.question,
+                history=[Turn(pair[0], pair[1]) for pair in call.history or ()],
+                filters=_filters(call),
+                top_k=call.top_k or None,
+                llm=call.model.strip() or None,
             )
             return answer.to_dict()
 
@@ -82,9 +85,10 @@ def add_endpoints(engines: Engines) -> None:
             keyword: Only papers with a keyword that contains this; empty for any.
             source: Only papers from sources whose name contains this; empty for any.
         """
-        filters = Filters(year=year.strip(), venue=venue.strip(), keyword=keyword.strip(), source=source.strip())
+        asked = {"question": question, "year": year, "venue": venue, "keyword": keyword, "source": source}
         with _Told():
-            found = engines.get().search(_asked(question), top_k=_count(top_k) or 10, filters=filters)
+            call = checked(Search, asked | {"top_k": top_k})
+            found = engines.get().search(call.question, top_k=call.top_k, filters=_filters(call))
             return [{**asdict(one), "passage": one.passage} for one in found]
 
     def get_paper(paper_id: str) -> dict[str, Any]:
@@ -97,9 +101,10 @@ def add_endpoints(engines: Engines) -> None:
             paper_id: The id, for instance "doi:10.1000/182", "arxiv:2401.00001" or "openreview:abc123".
         """
         with _Told():
-            paper = engines.get().paper(paper_id.strip())
+            call = checked(GetPaper, {"paper_id": paper_id})
+            paper = engines.get().paper(call.paper_id.strip())
             if paper is None:
-                raise RagError(f"there is no paper {paper_id!r} in the library")
+                raise RagError(f"there is no paper {call.paper_id[:200]!r} in the library")
             return asdict(paper)
 
     options: dict[str, Any] = {"concurrency_limit": AT_ONCE, "concurrency_id": "programs"}
@@ -123,17 +128,10 @@ def tools_speak_json(blocks: gr.Blocks) -> None:
     server.postprocess_output_data = as_json
 
 
-def _asked(question: object) -> str:
-    """The question, if it is one: whatever JSON was sent arrives here."""
-    if not isinstance(question, str):
-        raise RagError("a question is a text", hint='send {"question": "…"}')
-    if len(question) > LONGEST_QUESTION:
-        raise RagError(f"a question has at most {LONGEST_QUESTION:,} characters, and this {len(question):,}")
-    return question
-
-
-def _count(top_k: int) -> int:
-    return max(0, min(int(top_k), MOST_PAPERS))
+def _filters(call: Ask | Search) -> Filters:
+    return Filters(
+        year=call.year.strip(), venue=call.venue.strip(), keyword=call.keyword.strip(), source=call.source.strip()
+    )
 
 
 class _Told:

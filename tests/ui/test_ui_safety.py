@@ -148,18 +148,44 @@ def test_ask_over_http(start: Start) -> None:
     assert follow_up["standalone"].startswith("How do language models")
 
 
-def test_what_is_no_question_is_told_and_not_echoed(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+WRONG_CALLS: list[tuple[str, Any, str]] = [
+    ("ask", {}, "question: is missing"),
+    ("ask", {"question": ["a", "list"]}, "question: is a text"),
+    ("search", {"question": 7}, "question: is a text"),
+    ("ask", {"question": "why " * 6000}, "question: String should have at most 20000 characters"),
+    ("ask", {"question": QUESTION, "top_k": "x"}, "top_k: is a whole number"),
+    ("ask", {"question": QUESTION, "top_k": -3}, "top_k: Input should be greater than or equal to 0"),
+    ("search", {"question": QUESTION, "top_k": 100_000}, "top_k: Input should be less than or equal to 50"),
+    ("ask", {"question": QUESTION, "history": "x"}, "history: is a list"),
+    ("ask", {"question": QUESTION, "history": [["alone"]]}, "history.0: List should have at least 2 items"),
+    ("ask", {"question": QUESTION, "model": []}, "model: is a text"),
+    ("search", {"query": QUESTION}, "question: is missing; query: is no argument"),
+    ("paper", {}, "paper_id: is missing"),
+    ("paper", ["doi:10.1/1"], "a call is a JSON object"),
+]
+
+
+def test_wrong_calls_are_told_what_is_wrong_and_not_echoed(start: Start, caplog: pytest.LogCaptureFixture) -> None:
     url = start().url
-    for question, told in (
-        (["a", "list"], "a question is a text"),
-        (7, "a question is a text"),
-        ("why " * 6000, "at most 20,000 characters"),
-    ):
-        for name in ("ask", "search"):
-            said = outcome(url, name, {"question": question})
-            assert told in said
-            assert len(said) < 500
+    for name, body, told in WRONG_CALLS:
+        said = httpx.post(f"{url}gradio_api/call/v2/{name}", json=body)
+        assert said.status_code == 422, body
+        assert said.json()["detail"].startswith(told)
+        assert len(said.text) < 500
+    assert "arguments are question, year" in httpx.post(f"{url}gradio_api/call/v2/search", json={}).json()["detail"]
+    unread = httpx.post(f"{url}gradio_api/call/v2/ask", content=b"{no json")
+    assert (unread.status_code, unread.json()["detail"]) == (422, "a call is a JSON object, and this is no JSON")
+    assert httpx.post(f"{url}gradio_api/call/v2/ask", content=b" " * 1_100_000).status_code == 422
+    for unknown in ("call/v2/nothing", "call/nothing", "call/v2/"):
+        gone = httpx.post(f"{url}gradio_api/{unknown}", json={"data": []})
+        assert (gone.status_code, gone.json()["detail"].rpartition("; ")[2]) == (404, "there are ask, search, paper")
     assert "Traceback" not in caplog.text
+
+
+def test_gradios_own_clients_are_told_the_same(start: Start) -> None:
+    client = Client(start().url, verbose=False)
+    with pytest.raises(Exception, match="top_k: Input should be less than or equal to 50"):
+        client.predict(QUESTION, 100_000, api_name="/ask")
 
 
 def test_what_is_left_out_has_its_default(start: Start) -> None:

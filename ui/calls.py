@@ -1,0 +1,132 @@
+"""What a call of an endpoint may say: checked before Gradio sees it, and again where a call comes another way."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, MutableMapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rag.errors import RagError
+from ui.safety import Application, Message, Receive, Send
+from ui.session import LONGEST_QUESTION
+
+MOST_PAPERS = 50
+_MOST_BYTES = 1_000_000  # of a call; a conversation of a hundred long answers has a third of it
+_ADDRESS = re.compile(r"/gradio_api/call/(?:v2/)?(?P<name>[^/]*)/?")
+
+Question = Annotated[str, Field(max_length=LONGEST_QUESTION)]
+
+
+class _Call(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Filtered(_Call):
+    question: Question
+    year: str = ""
+    venue: str = ""
+    keyword: str = ""
+    source: str = ""
+
+
+class Ask(_Filtered):
+    """`top_k` 0 is the configured number; `history` has [question, answer] pairs."""
+
+    top_k: int = Field(default=0, ge=0, le=MOST_PAPERS)
+    model: str = ""
+    history: list[Annotated[list[str], Field(min_length=2, max_length=2)]] | None = None
+
+
+class Search(_Filtered):
+    top_k: int = Field(default=10, ge=1, le=MOST_PAPERS)
+
+
+class GetPaper(_Call):
+    paper_id: str
+
+
+CALLS: Mapping[str, type[_Call]] = {"ask": Ask, "search": Search, "paper": GetPaper}
+
+
+Kind = TypeVar("Kind", bound=_Call)
+
+
+def checked(kind: type[Kind], arguments: Mapping[str, Any]) -> Kind:
+    """The call with these arguments. Raises RagError, which says what is wrong and quotes nothing of what was sent."""
+    try:
+        return kind.model_validate(arguments)
+    except ValidationError as error:
+        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {_said(one)}" for one in error.errors()[:3])
+        raise RagError(told, hint=f"arguments are {', '.join(kind.model_fields)}") from error
+
+
+def _said(problem: Any) -> str:
+    words = {"missing": "is missing", "extra_forbidden": "is no argument", "int_type": "is a whole number"}
+    words |= {"string_type": "is a text", "list_type": "is a list"}
+    return str(words.get(problem["type"], problem["msg"]))
+
+
+class Calls:
+    """ASGI middleware that answers calls of what is no endpoint with 404, and of an endpoint with wrong arguments with
+    422; both say why in `detail`."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        found = _ADDRESS.fullmatch(scope.get("path", "")) if scope.get("method") == "POST" else None
+        if found is None:
+            await self._app(scope, receive, send)
+            return
+        kind = CALLS.get(found["name"])
+        if kind is None:
+            await _answer(send, 404, f"there is no such endpoint; there are {', '.join(CALLS)}")
+            return
+        if "/v2/" not in scope["path"]:  # arguments by place, as Gradio's own clients send them
+            await self._app(scope, receive, send)
+            return
+        body = await _read(receive)
+        try:
+            if body is None:
+                raise RagError(f"a call has at most {_MOST_BYTES:,} bytes")
+            sent = json.loads(body)
+            if not isinstance(sent, dict):
+                raise RagError("a call is a JSON object", hint=f"arguments are {', '.join(kind.model_fields)}")
+            checked(kind, sent)
+        except RagError as error:
+            await _answer(send, 422, str(error))
+        except (ValueError, RecursionError):
+            await _answer(send, 422, "a call is a JSON object, and this is no JSON")
+        else:
+            await self._app(scope, _again(body or b"", receive), send)
+
+
+async def _read(receive: Receive) -> bytes | None:
+    """The whole body; None where it is too long."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > _MOST_BYTES:
+            return None
+        if not message.get("more_body"):
+            return bytes(body)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Hands out a body that was read already, then whatever comes after it."""
+    left = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def messages() -> Message:
+        return left.pop() if left else await receive()
+
+    return messages
+
+
+async def _answer(send: Send, status: int, detail: str) -> None:
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps({"detail": detail}).encode()})
