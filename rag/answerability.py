@@ -31,7 +31,6 @@ _NAME_WORTH = 5  # words; a question that bears such a name is as telling as a l
 WEIGHTS = (2.49, 2.68, 2.86, -2.21, -1.74)
 INTERCEPT = -7.72
 THRESHOLD = 0.47
-SURE = 0.8  # from here on at most one unanswerable question in twenty passes; a quarter to half of the others do
 # with a model that reads: of the log-odds of the probability by words, and of the log-likelihood ratio that the model's
 # odds amount to
 READ_INTERCEPT, READ_WORDS, READ_READING = -1.63, 1.17, 0.86
@@ -110,11 +109,6 @@ def is_answerable(ranking: Ranking, encode: Encode, read: Read | None = None) ->
     if ratio is None:
         return by_words >= THRESHOLD
     return read_probability(by_words, ratio) >= READ_THRESHOLD
-
-
-def is_surely_answerable(ranking: Ranking, encode: Encode) -> bool:
-    """Whether the abstracts hold the answer even though a model found none in them."""
-    return bool(bearing(ranking)) or weigh(ranking, encode).probability >= SURE
 
 
 def nearest(ranking: Ranking, encode: Encode) -> str:

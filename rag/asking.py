@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from rag.answer import Answer, Reason, Refusal, Sentence, Timings
-from rag.answerability import Read, is_answerable, is_surely_answerable
+from rag.answerability import Read, is_answerable
 from rag.composition import Composition
 from rag.conversation import Turn, bounded, standalone, translate
 from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Withdrawn, Words
@@ -115,8 +115,10 @@ class Asking:
                 return
         else:
             refused = yield from self._write(self.model, self.ranking, bounded(history, settings.history_tokens))
-            if not refused and not self.stop.is_set():
-                yield from self._replace(self.ranking)
+            made = self.composition
+            if not made.shown and not made.dropped and not refused and not self.stop.is_set():
+                self.notices.append(f"{self.model.name} wrote no sentence; these are picked from the abstracts")
+                yield from self._extract(self.ranking)
         yield self._finished()
 
     def _is_answerable(self, ranking: Ranking) -> bool:
@@ -132,20 +134,6 @@ class Asking:
                 self.notices.append(f"only this part is answered: {part}")
                 return True
         return False
-
-    def _replace(self, ranking: Ranking) -> Iterator[Event]:
-        """Sentences of the abstracts in the place of a model's, where it wrote none or none that is borne out; the
-        latter only where the abstracts surely answer, since it may be for want of an answer that it made one up."""
-        made = self.composition
-        wrote = bool(made.shown or made.dropped)
-        if made.is_borne_out or (wrote and not is_surely_answerable(ranking, self.engine.encode)):
-            return
-        if wrote:
-            made.clear()
-            yield Withdrawn()
-        what = "nothing that the abstracts say" if wrote else "no sentence"
-        self.notices.append(f"{self.model.name} wrote {what}; these sentences are picked from the abstracts")
-        yield from self._extract(ranking)
 
     def _reader(self) -> Read | None:
         """How the verifier reads whether the nearest sentences answer the question, where a model is to write and the

@@ -253,30 +253,6 @@ def test_a_model_that_writes_nothing_leaves_it_to_the_extractive_writer(say: Cal
     check_promises(answer)
 
 
-@pytest.mark.parametrize("policy", ["mark", "drop"])
-def test_words_that_no_abstract_bears_out_give_way_to_its_own_where_it_surely_answers(
-    sea: Engine, faulty: FaultyServer, policy: str
-) -> None:
-    faulty.words = ["Paris is the capital of France [1]. It lies on the Seine [2]."]
-    question = "Within how many years do bleached coral reefs recover in the Red Sea?"
-    events = list(sea.stream(question, llm="ollama/small", unsupported=policy))
-    assert [kind for kind in kinds(events) if kind in ("Withdrawn", "Checked")][-2:] == ["Withdrawn", "Checked"]
-    assert isinstance(events[-1], Done)
-    answer = events[-1].answer
-    assert "12 years" in answer.text
-    assert "Paris" not in answer.text
-    assert answer.verifier == "verbatim"
-    assert answer.notices == (
-        "ollama/small wrote nothing that the abstracts say; these sentences are picked from the abstracts",
-    )
-    check_promises(answer)
-
-
-def test_a_models_refusal_stands_where_the_abstracts_surely_answer(sea: Engine, faulty: FaultyServer) -> None:
-    faulty.words = [REFUSAL]
-    assert sea.ask("Within how many years do bleached coral reefs recover in the Red Sea?", llm="ollama/small").refusal
-
-
 def test_policy_drop_leaves_unsupported_sentences_out(say: Callable[..., Answer]) -> None:
     words = f"The moon is made of cheese [2]. {RIGHT} [1]."
     marked, dropped = say(words), say(words, unsupported="drop")

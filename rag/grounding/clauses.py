@@ -24,6 +24,14 @@ _TAIL = re.compile(
 )
 
 
+_HEAD = re.compile(r",?\s+(?:as|because|since|so that|which|where|by)\s+", re.IGNORECASE)
+
+
+def heads(text: str) -> list[str]:
+    """What a sentence says before it gives a reason, a means or a description ("X is kept in line | by using …")."""
+    return [head for match in _HEAD.finditer(text) if _states(head := text[: match.start()].strip(" ,"))]
+
+
 def tail(text: str) -> str:
     """What is added at a sentence's end ("…, including higher prices of aluminium"), or ""."""
     match = _TAIL.search(text)

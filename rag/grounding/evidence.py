@@ -30,6 +30,7 @@ _ACRONYM = re.compile(r"[A-Z].*[A-Z\d]")  # a name of its own: "Explanatory GRPO
 _DIGITS = tuple("0123456789")
 _JOINS = frozenset({"and", "or", "of", "for", "the", "in", "with"})
 _FRAGMENT = 12  # words
+_TITLE = 3  # words of a title that is no mere name
 _OTHERS = re.compile(
     r"\b(?:such as|e\.g\.|like|existing|via|using|than|with|through)\s+(?:\w+\s+){0,2}$", re.IGNORECASE
 )
@@ -111,6 +112,12 @@ class Evidence:
         """The text of all passages and titles in lower case."""
         texts = [*(passage.text for passage in self.passages), *(paper.title for paper in self.papers)]
         return "\n".join(texts).lower()
+
+    def is_title(self, text: str) -> bool:
+        """Whether this is the title of one of the papers, or its part before or behind a colon."""
+        ours = stems(text)
+        parts = (part for paper in self.papers for part in (paper.title, *paper.title.split(":", 1)))
+        return len(ours) >= _TITLE and any(stems(part) == ours for part in parts)
 
     def bearers(self, text: str) -> set[int]:
         """The papers that bear a name of this text; empty where it has none that any of them bears."""

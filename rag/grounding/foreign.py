@@ -29,8 +29,11 @@ def is_foreign(claim: str, evidence: Evidence) -> bool:
     return telling >= 2 and not any(word in _english() for word in words) and any(map(str.islower, words))
 
 
-def check_foreign(claim: str, evidence: Evidence) -> tuple[Checked, Located | None]:
-    """Partly at best, unless there are two figures or names at least and all of them are in one passage."""
+def check_foreign(
+    claim: str, evidence: Evidence, asked: frozenset[str] = frozenset()
+) -> tuple[Checked, Located | None]:
+    """Partly at best, unless there are two figures or names at least, all of them in one passage, and among them a
+    figure or a name with a part that is not `asked`, the stems of the names in the question."""
     analysis = _anchors(analyse(claim, evidence.names))
     anchors = len(analysis.content) + len(analysis.quantities)
     if not anchors:
@@ -49,7 +52,8 @@ def check_foreign(claim: str, evidence: Evidence) -> tuple[Checked, Located | No
     if best is None or best[0] <= 0:
         return Checked(Verdict.NOT_FOUND, note=NOTE), None
     kept, located = best
-    whole = kept == 1 and anchors >= 2
+    names = {part for i in analysis.content for part in analysis.words[i].parts if not part.isdecimal()}
+    whole = kept == 1 and anchors >= 2 and bool(analysis.quantities or names - asked)
     notes = "; ".join([NOTE, *(failure.note for failure in located.failures)])
     score = kept if whole else min(kept, 0.5)
     return Checked(Verdict.SUPPORTED if whole else Verdict.PARTLY, (), notes, score, bool(located.failures)), located

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag.answer import Verdict
 from rag.grounding import weights
+from rag.grounding.alignment import RELATED, align
 from rag.grounding.analysis import analyse
-from rag.grounding.clauses import clauses, tail
+from rag.grounding.clauses import clauses, heads, tail
 from rag.grounding.evidence import Encode, Evidence, Vectors, is_fragment
 from rag.grounding.failure import Kind
 from rag.grounding.features import COPY, Located, features, locate
 from rag.grounding.foreign import check_foreign, is_foreign
 from rag.grounding.meta import states_nothing
 from rag.grounding.reading import Reading, passage_around, passage_nearest, settle
+from rag.grounding.subject import attributed
 from rag.grounding.verdicts import Checked, Support, judge
 from rag.grounding.verifiers import Located as LocatedVerifier
 from rag.grounding.verifiers import Verifier
 from rag.markup import plain_text
 from rag.papers import Paper
-from rag.text import has_cjk, informative, stems
+from rag.quantities import same
+from rag.text import has_cjk, informative, named_terms, stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class Grounding:
         self._evidence = evidence
         self._verifier = verifier
         self._question = question
+        self._asked_names = frozenset(term.text.lower() for term in named_terms(question))
 
     def warm(self) -> None:
         """Prepare the evidence on another thread, so that the first sentence need not wait for it."""
@@ -72,11 +77,13 @@ class Grounding:
         if states_nothing(sentence.strip()):
             return Checked(Verdict.META), None
         if is_foreign(claim, self._evidence):  # how well a model reads across languages has not been measured
-            checked, located = check_foreign(claim, self._evidence)
+            checked, located = check_foreign(claim, self._evidence, frozenset(stems(" ".join(self._asked_names))))
             return (replace(checked, spans=self._spans(located, checked.score)) if located else checked), None
-        checked = self.located(claim, cited)
+        checked = replace(self.located(claim, cited), echoes=self._is_echo(claim))
         if checked.spans and is_fragment(claim) and not self._is_asked_about(checked.spans):
             return Checked(Verdict.NOT_FOUND, note="no sentence, and from one that is about something else"), None
+        if self._evidence.is_title(claim) and not _ASKS_FOR_PAPERS.search(self._question):
+            return Checked(Verdict.NOT_FOUND, note="the title of a paper, and no sentence"), None
         if isinstance(self._verifier, LocatedVerifier) or checked.vetoed or checked.quoted:
             return checked, None
         return checked, self.reading(claim, checked)
@@ -116,15 +123,28 @@ class Grounding:
             close[place] >= _RELATED or not asked.isdisjoint(stems(evidence.passages[place].text)) for place in places
         )
 
+    def _is_echo(self, claim: str) -> bool:
+        """Whether a sentence has only the words of a question that asks which, who or how: it answers nothing."""
+        if not _ASKS_FOR_A_THING.search(self._question):
+            return False
+        ours, asked = analyse(claim, self._evidence.names), analyse(self._question, self._evidence.names)
+        alignment = align(ours, asked)
+        said = all(alignment.grade.get(i, 0.0) >= RELATED for i in ours.content)
+        return said and all(any(same(one, other) for other in asked.quantities) for one in ours.quantities)
+
     def located(self, claim: str, cited: Sequence[int] = ()) -> Checked:
         """The verdict by words alone: the claim as a whole, else each of its clauses where it can be borne out."""
         cosines = self._evidence.similarities(claim)
         whole, copied = self._one(claim, cosines, cited)
-        if whole.verdict is Verdict.SUPPORTED and whole.score < 1 and (added := tail(claim)):
-            last, _ = self._one(added, cosines, cited)
-            if last.verdict is not Verdict.SUPPORTED:
-                note = f"not in the sources: “{added}”"
-                return replace(whole, verdict=Verdict.PARTLY, note=note, vetoed=last.vetoed, quoted=False)
+        if whole.verdict is Verdict.SUPPORTED and whole.score < 1:
+            if added := tail(claim):
+                last, _ = self._one(added, cosines, cited)
+                if last.verdict is not Verdict.SUPPORTED:
+                    note = f"not in the sources: “{added}”"
+                    return replace(whole, verdict=Verdict.PARTLY, note=note, vetoed=last.vetoed, quoted=False)
+            for head in heads(claim):
+                if self._one(head, self._evidence.similarities(head), cited)[0].verdict is Verdict.NOT_FOUND:
+                    return replace(whole, verdict=Verdict.PARTLY, note=f"not in the sources: “{head}”", quoted=False)
         parts = clauses(claim)
         if whole.verdict is Verdict.SUPPORTED or copied or len(parts) < 2:
             return whole
@@ -154,7 +174,7 @@ class Grounding:
     def _one(self, claim: str, cosines: Vectors, cited: Sequence[int]) -> tuple[Checked, bool]:
         """Check one statement against single windows; also, whether it is a sentence of the source that was changed."""
         analysis = analyse(claim, self._evidence.names)
-        candidates = locate(analysis, self._evidence, cosines, cited)
+        candidates = [self._asked_of(one) for one in locate(analysis, self._evidence, cosines, cited)]
         if not candidates:
             return Checked(Verdict.NOT_FOUND, note="there is nothing to check against"), False
         score = weights.probability(features(analysis, candidates[0], self._evidence))
@@ -168,6 +188,11 @@ class Grounding:
             verdict = replace(verdict, spans=self._spans(best, verdict.score))
         return replace(verdict, coverage=best.alignment.coverage), copied
 
+    def _asked_of(self, located: Located) -> Located:
+        """With what fails and what does not where the question tells whom a figure is given to."""
+        claim, passage = located.alignment.claim, located.window.analysis
+        return replace(located, failures=tuple(attributed(claim, passage, self._asked_names, located.failures)))
+
     def _spans(self, located: Located, score: float) -> tuple[Support, ...]:
         passages = [self._evidence.passages[place] for place in located.window.places]
         return (Support(passages[0].paper, passages[0].start, passages[-1].end, score),)
@@ -179,6 +204,10 @@ def _with_the_figures(candidates: Sequence[Located]) -> list[Located]:
     return [one for one, lacks in zip(candidates, lacking, strict=True) if not lacks][:1] if all(lacking[:2]) else []
 
 
+_ASKS_FOR_PAPERS = re.compile(
+    r"\b(?:papers?|works?|articles?|stud(?:y|ies)|titles?|publications?)\b|论文", re.IGNORECASE
+)
+_ASKS_FOR_A_THING = re.compile(r"\b(?:which|what|who|whose|where|when|why|how)\b", re.IGNORECASE)
 _RELATED = 0.35  # cosine of a sentence to a question that it may answer in other words
 _RANK = {Verdict.SUPPORTED: 3, Verdict.CONTRADICTED: 2, Verdict.PARTLY: 1, Verdict.NOT_FOUND: 0}
 

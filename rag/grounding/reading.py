@@ -34,6 +34,10 @@ class Reading:
 
 def settle(reading: Reading, opinion: Opinion, name: str) -> Checked:
     """The final verdict: the located one with the opinion of the verifier called `name`."""
+    return replace(_settled(reading, opinion, name), echoes=reading.located.echoes)
+
+
+def _settled(reading: Reading, opinion: Opinion, name: str) -> Checked:
     located = reading.located
     if opinion.reading is not None:
         return _weighed(reading, opinion.reading)

@@ -33,7 +33,8 @@ class Checked:
     `spans` are set for supported and partly supported sentences; for contradicted ones they show the passage that
     says otherwise. `score` is the probability of support, 0 to 1. `vetoed` says that an exact guard failed, which no
     reading verifier may overrule; `quoted`, that the passage has the sentence's words in their order, so that there is
-    nothing to read. `coverage` is the share of the claim's content that the best window holds, 0 to 1.
+    nothing to read. `coverage` is the share of the claim's content that the best window holds, 0 to 1. `echoes`
+    says that it only repeats what was asked.
     """
 
     verdict: Verdict
@@ -43,11 +44,14 @@ class Checked:
     vetoed: bool = False
     quoted: bool = False
     coverage: float = 0.0
+    echoes: bool = False
 
     @property
     def bears(self) -> bool:
-        """Whether an answer may rest on this sentence: borne out, or in part and without a wrong figure or name."""
-        return self.verdict is Verdict.SUPPORTED or (self.verdict is Verdict.PARTLY and not self.vetoed)
+        """Whether an answer may rest on this sentence: borne out, or in part and without a wrong figure or name, and
+        more than the question's own words."""
+        partly = self.verdict is Verdict.PARTLY and not self.vetoed
+        return (self.verdict is Verdict.SUPPORTED or partly) and not self.echoes
 
 
 def judge(claim: Analysis, located: Located, score: float) -> Checked:
