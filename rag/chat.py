@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rag.answer import Reason
 from rag.conversation import Turn
 from rag.errors import RagError
 from rag.export import remember
@@ -38,7 +39,7 @@ def converse(engine: Engine, console: Console, options: Mapping[str, Any]) -> No
         except (EOFError, KeyboardInterrupt):
             console.print()
             return
-        if question in ("/quit", "/exit", "/q"):
+        if question in ("/quit", "/exit", "/q", "quit", "exit"):
             return
         if question == "/new":
             history.clear()
@@ -60,5 +61,5 @@ def _answer(engine: Engine, question: str, history: list[Turn], console: Console
     finally:
         signal.signal(signal.SIGINT, before)
     remember(answer, engine.settings)
-    if not answer.refusal:
-        history.append(Turn(question, answer.text, tuple(source.paper.id for source in answer.cited)))
+    if answer.refusal is None or answer.refusal.reason is Reason.NOT_IN_ABSTRACTS:
+        history.append(Turn.of(answer))

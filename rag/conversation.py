@@ -6,9 +6,10 @@ import re
 import threading
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from rag.answer import Answer
 from rag.errors import ModelUnavailable
 from rag.followup import is_follow_up
 from rag.generation import prompts
@@ -36,11 +37,21 @@ _LONGEST = 400  # characters of a rewritten question
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One question with its answer; `papers` are the ids of the papers the answer cited."""
+    """One question with its answer, "" where it was refused; `papers` are the ids of the papers the answer cited.
+
+    `standalone` is what the question was understood as, "" where that is not known.
+    """
 
     question: str
     answer: str
     papers: tuple[str, ...] = ()
+    standalone: str = ""
+
+    @classmethod
+    def of(cls, answer: Answer) -> Turn:
+        """The turn that an answer ends."""
+        text = "" if answer.refusal else answer.text
+        return cls(answer.question, text, tuple(source.paper.id for source in answer.cited), answer.standalone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +83,11 @@ def standalone(
     A question that does not lean on another is left as it is, whatever was said before.
     """
     turns = bounded(history, settings.history_tokens if settings else 1500)
-    topic = topic_of([turn.question for turn in turns], shelf)
+    first = [turn.standalone or turn.question for turn in turns[:1]]  # what it leans on may be forgotten
+    topic = topic_of([*first, *(turn.question for turn in turns[1:])], shelf)
     reading = read(question, topic, shelf)
     if reading.more:
-        asked = carried(reading.question, reading.topic[:-1], "") if reading.leans else reading.question
+        asked = carried(reading.question, reading.topic[:-1], turns[-1].answer) if reading.leans else reading.question
         return Rewritten(asked, _ELSE, more=True)
     if not reading.leans:
         return Rewritten(reading.question, _TOGETHER if reading.replaced else "")
@@ -120,7 +132,7 @@ def bounded(history: Sequence[Turn], most: int) -> tuple[Turn, ...]:
         most -= prompts.estimated_tokens(turn.question) + prompts.estimated_tokens(turn.answer)
         if most < 0:
             if not kept and most + prompts.estimated_tokens(turn.answer) >= 0:
-                kept.append(Turn(turn.question, "", turn.papers))
+                kept.append(replace(turn, answer=""))
             break
         kept.append(turn)
     return tuple(reversed(kept))

@@ -101,5 +101,10 @@ def names_in(text: str) -> list[str]:
 
 
 def _proper(text: str) -> list[str]:
-    """Names but for plural kinds such as LLMs, which no "they" needs to point beyond."""
-    return [name for name in names_in(text) if not re.fullmatch(r"[A-Z]{2,}s", name)]
+    """Names but for kinds, which no "they" needs to point beyond."""
+    return [name for name in names_in(text) if not is_kind(name)]
+
+
+def is_kind(name: str) -> bool:
+    """Whether a name is of many things ("LLMs", "GPU")."""
+    return re.fullmatch(r"[A-Z]{2,}s|[CGT]PU|LLM", name) is not None

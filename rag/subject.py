@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag.evidence import ReadPaper, read_paper
+from rag.followup import is_clause
 from rag.retrieval import Ranking
 from rag.text import informative, named_terms, stems, tokens
 
@@ -37,6 +38,8 @@ _ONE = re.compile(
     r"|(?:and |but |so )?(?:what|how) about (?P<next>.+))\W*",
     re.IGNORECASE | re.DOTALL,
 )
+_OPENING = re.compile(r"\W*(?:and|but|so|or)\s+", re.IGNORECASE)
+_ASKS = re.compile(r"\b(?:which|what|who|whose|where|when|why|how)\b", re.IGNORECASE)
 _LINKS = re.compile(
     r"\b(?:of|for|in|on|with|at|by|to|from|between|than|that|which|who|as|used|called)\b", re.IGNORECASE
 )
@@ -56,7 +59,12 @@ class Subject:
         """Whether the paper has it: its words side by side in one sentence, on each side of a word such as "for"."""
         runs = [run for part in _LINKS.split(self.thing) if (run := informative(part))]
         texts = [stems(text) for text in (paper.paper.title, *(sentence.text for sentence in paper.sentences))]
-        return bool(runs) and all(any(_has_run(text, run) for text in texts) for run in runs)
+        if not runs or not all(any(_has_run(text, run) for text in texts) for run in runs):
+            return False
+        if len(words := tokens(self.thing)) > 1:
+            return True
+        written = f"{paper.paper.title} {paper.paper.abstract}".casefold()  # "segmentation" is no matter of "segments"
+        return words[0].text.casefold().removesuffix("s") in written
 
 
 def subject_of(question: str) -> Subject | None:
@@ -67,6 +75,9 @@ def subject_of(question: str) -> Subject | None:
         thing = next(filter(None, found.groups()), "").strip(" \t\n?？.!")
         if informative(thing) and len(tokens(thing)) <= _LONGEST and not _LINKS.search(thing):
             return Subject(thing)
+    bare = _OPENING.sub("", question, count=1).strip(" \t\n?？.!")  # typed as for a search: "masked diffusion"
+    if informative(bare) and len(tokens(bare)) <= _LONGEST and not is_clause(bare) and not _ASKS.search(bare):
+        return Subject(bare, several=True)
     return None
 
 

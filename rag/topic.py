@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rag.ellipsis import OPENING, Shelf, asked_of_another
-from rag.followup import is_clause, is_follow_up, names_in
+from rag.followup import is_clause, is_follow_up, is_kind, names_in
 from rag.text import informative
 
 _THIN: Final = 3  # content words below which a follow-up takes the whole question before along
@@ -68,12 +68,15 @@ def topic_of(questions: Sequence[str], shelf: Shelf | None = None) -> tuple[str,
 def carried(question: str, topic: Sequence[str], answer: str) -> str:
     """The question with the topic's names, or the whole question before where it has hardly words of its own.
 
-    `topic` holds the questions before; `answer` is the last one, whose names serve where those questions have none.
+    `topic` holds the questions before; `answer` is the last one, whose names serve where those questions have none. It
+    is "" where there was none: then the words of those questions are not in the papers, and only their names are taken.
     """
     names = names_in(" ".join(topic)) or names_in(answer)
     own = {term.casefold() for term in names_in(question)}
     added = [name for name in names if name.casefold() not in own][:_CARRIED]
-    thin = len(informative(question)) < _THIN or not added
+    if not answer:
+        added = [name for name in added if not is_kind(name)]
+    thin = not added or (bool(answer) and len(informative(question)) < _THIN)
     return f"{question.strip()} ({topic[0].strip() if thin else ', '.join(added)})"
 
 

@@ -123,6 +123,11 @@ def test_the_first_question_has_nothing_before_it() -> None:
     assert standalone("And on ZINC250K?", []).question == "And on ZINC250K?"
 
 
+def test_a_turn_whose_own_topic_is_forgotten_is_read_as_it_was_understood() -> None:
+    history = [Turn("And on AIME 2025?", "3.1 points.", standalone="How much does HiPO gain on AIME 2025?")]
+    assert standalone("How about TNT?", history).question == "How much does TNT gain on AIME 2025?"
+
+
 def test_history_is_bounded_from_its_end() -> None:
     history = [Turn(f"Question {number}?", "word " * 50) for number in range(20)]
     kept = bounded(history, 300)

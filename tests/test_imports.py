@@ -23,10 +23,9 @@ LEVELS = [
     {"rag.collection", "rag.sync"},
     {"rag.store", "rag.answer", "rag.evidence", "rag.fulltext", "rag.events", "rag.spelling"},
     {"rag.retrieval", "rag.recovery"},
-    {"rag.subject"},
+    {"rag.subject", "rag.followup"},
     {
         "rag.answerability",
-        "rag.followup",
         "rag.ellipsis",
         "rag.topic",
         "rag.parts",

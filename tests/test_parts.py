@@ -18,7 +18,7 @@ from rag.parts import parts_of
         ("Encoders and what else?", ["Encoders and what else?"]),
         ("How fast is TNT, and who won the cup?", ["How fast is TNT?", "who won the cup?"]),
         ("How fast is TNT? Is HiPO better?", ["How fast is TNT?", "Is HiPO better?"]),
-        ("How fast is TNT and what does it cost?", ["How fast is TNT?", "what does it cost? (How fast is TNT?)"]),
+        ("How fast is TNT and what does it cost?", ["How fast is TNT?", "what does it cost? (TNT)"]),
     ],
 )
 def test_parts(question: str, parts: list[str]) -> None:

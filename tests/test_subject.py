@@ -28,6 +28,8 @@ from rag.subject import Subject, subject_of
         ("Which papers are about molecules?", Subject("molecules", several=True)),
         ("papers on sign language", Subject("sign language", several=True)),
         ("Is there anything about Muon?", Subject("Muon", several=True)),
+        ("masked diffusion", Subject("masked diffusion", several=True)),
+        ("And segmentation?", Subject("segmentation", several=True)),
         ("Which papers study RL for planning?", Subject("RL for planning", several=True)),
     ],
 )
@@ -44,6 +46,8 @@ def test_a_subject(question: str, subject: Subject) -> None:
         "Which papers beat GRPO by 5 points?",
         "Why does masked diffusion fail on molecules?",
         "How much does HiPO gain?",
+        "And why?",
+        "And on QM9, how much?",
         "",
     ],
 )
@@ -57,6 +61,8 @@ def test_a_paper_has_a_subject_where_its_words_stand_side_by_side() -> None:
     assert Subject("reinforcement learning for planning", several=True).is_in(paper)
     assert not Subject("sign language", several=True).is_in(paper)
     assert not Subject("model planning").is_in(paper)
+    assert Subject("models", several=True).is_in(paper)
+    assert not Subject("planner", several=True).is_in(paper)
 
 
 @pytest.mark.parametrize(

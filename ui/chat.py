@@ -223,7 +223,7 @@ class Chat:
             gr.Button(visible=True),
         )
         shot = Snapshot.start(question)
-        history = [Said(turn.answer.standalone, turn.answer.text) for turn in kept[-REMEMBERED:]]
+        history = [Said.of(turn.answer) for turn in kept[-REMEMBERED:]]
         try:
             engine = self._engines.get()
         except RagError as error:

@@ -70,6 +70,7 @@ def messages(
     earlier = [
         message
         for turn in history
+        if turn.answer
         for message in (Message("user", turn.question), Message("assistant", _unmarked(turn.answer)))
     ]
     frame = [Message("system", ANSWER), *earlier, Message("user", _asked("", question))]
@@ -97,7 +98,7 @@ def fit(papers: Sequence[Paper], room: int) -> list[str]:
 
 def rewriting(question: str, history: Sequence[Turn]) -> list[Message]:
     """The prompt that makes a follow-up stand alone."""
-    said = "\n".join(f"Question: {turn.question}\nAnswer: {_unmarked(turn.answer)}" for turn in history)
+    said = "\n".join(f"Question: {turn.question}\nAnswer: {_unmarked(turn.answer) or 'not known'}" for turn in history)
     return [Message("system", REWRITE), Message("user", f"{said}\n\nLast question: {question}\nStand-alone question:")]
 
 

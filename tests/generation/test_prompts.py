@@ -109,3 +109,8 @@ def test_fit_never_overfills_beyond_the_first(texts: list[str], room: int) -> No
     assert bool(blocks) == bool(papers)
     if len(blocks) > 1:
         assert sum(map(estimated_tokens, blocks)) <= room
+
+
+def test_a_turn_that_was_refused_is_no_example_of_an_answer() -> None:
+    made = messages("And?", PAPERS[:1], history=[Turn("What?", "")], context=4096, answer_tokens=100)
+    assert [message.role for message in made] == ["system", "user"]
