@@ -8,6 +8,7 @@ docs/results.md.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cache
@@ -36,6 +37,7 @@ THRESHOLD = 0.47
 READ_INTERCEPT, READ_WORDS, READ_READING = -1.63, 1.17, 0.86
 READ_THRESHOLD = 0.39
 
+_ON = re.compile(r"\b(?:on|under)\s+(?:the\s+)?\Z", re.IGNORECASE)
 _NEAREST = 5  # sentences that the model reads
 
 Encode = Callable[[Sequence[str]], Vectors]
@@ -51,7 +53,7 @@ class Evidence:
     `cosine`: mean cosine of the question with the two nearest sentences. `length`: ln(1 + informative words), since
     the same share of a longer question is more; a name that few papers bear makes them at least five. `detail` and
     `unknown` are 1 when the paper lacks a detail that is asked for and that abstracts leave out, and when the question
-    bears a name that no paper has.
+    bears a name that no paper has, or none beside what it is asked of.
     """
 
     coverage: float = 0.0
@@ -71,8 +73,8 @@ def weigh(ranking: Ranking, encode: Encode) -> Evidence:
     """The strongest evidence: of one of the best papers, or of those together that bear the names asked about."""
     names = _rare_names(ranking.question, ranking.frequency, ranking.total)
     known = [name for name in names if all(ranking.frequency.get(stem, 0) for stem in name)]
-    unknown = float(len(known) < len(names))
     papers = [read_paper(hit.paper) for hit in ranking.hits]
+    unknown = float(len(known) < len(names) or _is_elsewhere(ranking.question, known, papers))
     groups = [[paper] for paper in papers[:_READ_PAPERS]]
     if bearing := [paper for paper in papers if any(name <= paper.stems for name in known)]:
         whole = [paper for paper in bearing if all(name <= paper.stems for name in known)]
@@ -135,6 +137,16 @@ def _rare_names(question: str, frequency: Mapping[str, int], total: int) -> list
     most = max(_RARE_PAPERS, _RARE_SHARE * total)
     names = (frozenset(stem for stem in stems(term.text) if stem in frequency) for term in named_terms(question))
     return [name for name in names if name and min(frequency[stem] for stem in name) <= most]
+
+
+def _is_elsewhere(question: str, known: Sequence[frozenset[str]], papers: Sequence[ReadPaper]) -> bool:
+    """Whether the question sets one name on another ("HiPO on MATH") that no paper has beside it."""
+    settings = [frozenset(stems(term.text)) for term in named_terms(question) if _ON.search(question[: term.start])]
+    others = [name for name in known if name not in settings]
+    return any(
+        bool(others) and not any(setting | other <= paper.stems for other in others for paper in papers)
+        for setting in settings
+    )
 
 
 @cache

@@ -15,7 +15,7 @@ from rag.conversation import Turn, bounded, standalone, translate
 from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Withdrawn, Words
 from rag.generation import prompts
 from rag.generation.citations import Cited, Markers, Reset, Text
-from rag.generation.extractive import pick_others, pick_sentences
+from rag.generation.extractive import is_said, pick_others, pick_sentences
 from rag.generation.models import EXTRACTIVE, Model
 from rag.generation.providers import stream
 from rag.generation.writing import Writing
@@ -24,6 +24,7 @@ from rag.papers import Paper
 from rag.parts import parts_of
 from rag.record import told_by_record
 from rag.retrieval import Filters, Ranking
+from rag.shelf import Library
 from rag.smalltalk import smalltalk
 from rag.verification import Verification, question_reader
 
@@ -51,7 +52,8 @@ class Asking:
     waiting: Verification | None = None
     tokens: tuple[int, int] = (0, 0)
     translated: bool = False
-    before: tuple[Turn, ...] = ()  # the turns after which more is asked for
+    before: tuple[Turn, ...] = ()  # the turns that the question leans on
+    more: bool = False  # what they have not said is asked for
     started: float = field(default_factory=time.monotonic)
     retrieval_seconds: float = 0.0
     first_words_seconds: float = 0.0
@@ -79,9 +81,9 @@ class Asking:
             return
         self.model = self.engine.choose(llm or settings.llm)
         rewritten = standalone(
-            self.question, history, self.model, settings, shelf=self.engine.retriever, stop=self.stop
+            self.question, history, self.model, settings, shelf=Library(self.engine.store), stop=self.stop
         )
-        self.before = tuple(history) if rewritten.more else ()
+        self.before, self.more = tuple(history) if rewritten.leans else (), rewritten.more
         translated = translate(rewritten.question, self.model, stop=self.stop)
         self.standalone = translated.question[:LONGEST_QUESTION]
         self.translated = translated.question != rewritten.question
@@ -110,7 +112,7 @@ class Asking:
             self.ranking = replace(self.ranking, hits=tuple(hits[rank] for rank in order))
         if self.model.llm is None:
             yield from self._extract(self.ranking)
-            if self.before and not self.composition.shown:
+            if self.more and not self.composition.shown:
                 yield self.refuse(Reason.NOT_IN_ABSTRACTS, "The abstracts that were cited say no more on that.")
                 return
         else:
@@ -144,11 +146,12 @@ class Asking:
 
     def _extract(self, ranking: Ranking) -> Iterator[Event]:
         self.verifier = "verbatim"
-        if self.before:
-            said, cited = "\n".join(turn.answer for turn in self.before), self.before[-1].papers
-            chosen = pick_others(ranking.question, ranking, self.engine.encode, said, cited)
-        else:
-            chosen = pick_sentences(ranking.question, ranking, self.engine.encode)
+        said = "\n".join(turn.answer for turn in self.before)
+        cited = self.before[-1].papers if self.before else ()
+        chosen = [] if self.more else pick_sentences(ranking.question, ranking, self.engine.encode)
+        if said and is_said(chosen, said):  # to read on says more than to say it again
+            others = pick_others(ranking.question, ranking, self.engine.encode, said, cited, worthwhile=not self.more)
+            chosen = others or chosen
         for picked in chosen:
             if self.stop.is_set():
                 return
@@ -165,7 +168,7 @@ class Asking:
         grounding.warm()
         question = self.question if self.translated else ranking.question  # answered in the language of the question
         asked = prompts.messages(
-            f"{self.question} ({question})" if self.before else question,
+            f"{self.question} ({question})" if self.more else question,
             papers,
             history=history,
             context=model.context,

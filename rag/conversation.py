@@ -58,11 +58,12 @@ class Turn:
 class Rewritten:
     """The question to search for; `note` tells the reader what was done to it or why that is weak, "" if nothing.
 
-    `more`: it was asked before, and what was not said then is wanted.
+    `leans`: it asks of the same thing as before. `more`: it was asked before, and what was not said then is wanted.
     """
 
     question: str
     note: str = ""
+    leans: bool = False
     more: bool = False
 
 
@@ -88,15 +89,16 @@ def standalone(
     reading = read(question, topic, shelf)
     if reading.more:
         asked = carried(reading.question, reading.topic[:-1], turns[-1].answer) if reading.leans else reading.question
-        return Rewritten(asked, _ELSE, more=True)
+        return Rewritten(asked, _ELSE, leans=True, more=True)
     if not reading.leans:
         return Rewritten(reading.question, _TOGETHER if reading.replaced else "")
     question = reading.question
     if model is not None and model.llm is not None:
         written = _asked(model, prompts.rewriting(question, turns), stop)
         if written and _keeps(question, written, turns):
-            return Rewritten(written, f"{_TOGETHER}, by {model.name}")
-    return Rewritten(carried(question, reading.topic[:-1], turns[-1].answer), _TOGETHER)
+            return Rewritten(written, f"{_TOGETHER}, by {model.name}", leans=not reading.replaced)
+    asked = carried(question, reading.topic[:-1], turns[-1].answer)
+    return Rewritten(asked, _TOGETHER, leans=not reading.replaced)
 
 
 def translate(question: str, model: Model | None, *, stop: threading.Event | None = None) -> Rewritten:
@@ -120,6 +122,8 @@ def is_foreign(question: str) -> bool:
     words = [word.text.casefold() for word in tokens(question)]
     letters = [char for char in question if char.isalpha()]
     other = sum(not unicodedata.name(char, "").startswith(("LATIN", "GREEK", "MICRO")) for char in letters)
+    if question.lstrip().startswith(("¿", "¡")):
+        return True
     if other and (other * 4 > len(letters) or not any(word in ENGLISH for word in words)):
         return True
     return stopwords(words) is not ENGLISH

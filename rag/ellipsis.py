@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from rag.followup import is_clause
+from rag.subject import subject_of
 from rag.text import informative, named_terms, stems, tokens
 
 OPENING: Final = re.compile(
-    r"^\W*(?:(?:and|but|or|so|then|und|aber|et|mais|y|e)\s+)?(?:what|how)\s+about\s+"
+    r"^\W*(?:(?:and|but|or|so|then|und|aber|et|mais|y|e)\s+)?(?:(?:what|how)\s+)?about\s+"
     r"|^\W*(?:and|but|or|und|aber|oder|et|mais|ou|y|e)\s+|^\W*(?:那么?|那麼|换成|還有|还有)\s*",
     re.IGNORECASE,
 )
@@ -22,8 +23,12 @@ _MOST = 3  # content words of a thing's name with what describes it ("the larger
 class Shelf(Protocol):
     """What the papers hold, for questions whose words alone leave open what they are about."""
 
-    def holds(self, words: str, *, title: bool = False) -> bool:
-        """Whether one paper has all these words; with `title` in its title, as they are written."""
+    def holds(self, words: str) -> bool:
+        """Whether one paper has all these words."""
+        ...
+
+    def is_own(self, name: str) -> bool:
+        """Whether a paper introduces what bears this name."""
         ...
 
 
@@ -31,10 +36,11 @@ def asked_of_another(question: str, topic: Sequence[str], shelf: Shelf | None = 
     """The questions of a topic, the last of them asked of what `question` names ("How about TNT?", "and on QM9?").
 
     Empty where it names nothing, or there is nothing to put it in place of. That is the name in the same place: after
-    the same preposition, else one that shares a part, else the first that stands after none; where the last question
-    has none ("How valid are they on QM9?"), that of a question before it. A shelf knows better: a name takes the place
-    of one that is as much a title as it ("and MATH?" asks of another benchmark, not of another method), and a setting
-    goes with the old name where no paper has it together with the new one.
+    the same preposition, else one that shares a part, else the first that stands after none, or the thing that was only
+    asked for; where the last question has none ("How valid are they on QM9?"), that of a question before it. A shelf
+    knows better: what a paper introduces takes the place of what one introduces, anything else of something else ("and
+    MATH?" asks of another benchmark, not of another method), and a setting goes with the old name where no paper has it
+    together with the new one.
     """
     opening = OPENING.match(question)
     if opening is None or not topic:
@@ -65,6 +71,9 @@ def _set(before: str, preposition: str, thing: str) -> str:
 def _swapped(before: str, thing: str, shelf: Shelf | None) -> Iterator[str]:
     """The question with `thing` in the place of one of its names, the likeliest first."""
     spans = _names(before)
+    if not spans and (subject := subject_of(before)) is not None and _names(thing, capitals=True):
+        yield before.replace(subject.thing, thing)
+        return
     new = [thing[start:end] for start, end in _names(thing, capitals=True)]
     if not new or {before[start:end].casefold() for start, end in spans}.issuperset(map(str.casefold, new)):
         return
@@ -73,8 +82,8 @@ def _swapped(before: str, thing: str, shelf: Shelf | None) -> Iterator[str]:
     free = [span for span in spans if not _is_setting(before, span[0])]
     places = [*alike, *free]
     if shelf is not None and not alike and shelf.holds(new[0]):
-        entitled = shelf.holds(new[0], title=True)
-        places = [span for span in spans if shelf.holds(before[span[0] : span[1]], title=True) is entitled] or free
+        own = shelf.is_own(new[0])
+        places = [span for span in spans if shelf.is_own(before[span[0] : span[1]]) is own] or free
     for start, end in places:
         changed = f"{before[:start]}{thing}{before[end:]}"
         yield changed if shelf is None else _without_strange_settings(changed, start + len(thing), new[0], shelf)

@@ -49,22 +49,18 @@ class FullText:
         found = dict(rows)
         return {word: found.get(word, 0) for word in wanted}
 
-    def holds(self, words: str, *, title: bool = False) -> bool:
-        """Whether one paper has all the informative words, in any order and form; with `title` its title has them, as
-        they are written."""
+    def holding(self, words: str, most: int) -> list[str]:
+        """The ids of up to `most` papers that have all the informative words, in any order and form."""
         wanted = set(informative(words))
-        found = [
-            token.text for token in tokens(words) if wanted.intersection(stems(token.text)) and not has_cjk(token.text)
-        ]
-        if not found:
-            return False
-        expression = f"{'title : ' if title else ''}({' AND '.join(map(_phrase, found))})"
-        written = " AND ".join(["instr(title, ?)"] * len(found)) if title else "1"
+        found = [token.text for token in tokens(words) if wanted.intersection(stems(token.text))]
+        phrases = [_phrase(text) for text in found if not has_cjk(text)]
+        if not phrases:
+            return []
         rows = self._catalogue.select(
-            f"SELECT 1 FROM fulltext WHERE fulltext MATCH ? AND {written} LIMIT 1",
-            [expression, *(found if title else ())],
+            "SELECT papers.id FROM fulltext JOIN papers ON papers.n = fulltext.rowid WHERE fulltext MATCH ? LIMIT ?",
+            [" AND ".join(phrases), most],
         )
-        return bool(rows)
+        return [paper for (paper,) in rows]
 
     def _search_cjk(self, question: str, count: int, allowed: Mapping[str, Any] | None) -> dict[str, float]:
         """Runs of Chinese, Japanese or Korean, less what only asks, by trigrams; a run of two characters by a scan."""

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from rag.grounding.evidence import own_names
 from rag.markup import plain_text
 from rag.papers import Paper
-from rag.text import informative, stems
+from rag.text import informative, named_terms, stems
 
 _MOST_PAPERS: Final = 3
 _MOST_AUTHORS: Final = 10
@@ -37,13 +38,16 @@ def _where(paper: Paper) -> str:
     return f"it is at {address}" if address else ""
 
 
+_WROTE = re.compile(r"\b(?:wrote|authored|authors?)\b|写的|作者", re.IGNORECASE)  # no abstract says that
+_INTRODUCED = re.compile(r"\bwho (?:proposed|introduced|invented|developed|created|made|came)\b|谁提出", re.IGNORECASE)
 _PUBLISHED = r"(?:published|released|written|submitted|presented|proposed|introduced|printed|posted)"
 _FIELDS: Final = (
     _Field(
         re.compile(
-            r"\b(?:who(?:se)? (?:wrote|(?:is|are|was|were) the (?:first |last |main |corresponding )?authors?|authored|"
-            r"published|proposed|introduced|invented|developed|created|came up with)"
-            r"|(?:authors?|names) of\b.*\b(?:paper|work|study|article)|authors of|written by whom"
+            r"^\W*(?:and\s+|(?:and\s+)?what about\s+)?(?:the\s+)?authors?\W*(?:of\b|\(|\Z)"
+            r"|\b(?:who(?:se)? (?:wrote|made|(?:is|are|was|were) the (?:first |last |main |corresponding )?authors?|"
+            r"authored|published|proposed|introduced|invented|developed|created|came up with)"
+            r"|(?:authors?|names) of\b.*\b(?:paper|work|study|article)|written by whom"
             r"|wer (?:hat|schrieb)|qui a (?:écrit|publié)|quién escribió)\b"
             r"|谁(?:写的|提出|发表)|作者(?:是谁|有谁|有哪些|名单)",
             re.IGNORECASE,
@@ -53,7 +57,9 @@ _FIELDS: Final = (
     ),
     _Field(
         re.compile(
-            rf"\b(?:when (?:was|were) .+? {_PUBLISHED}|(?:which|what) year (?:was|is|were)\b"
+            r"^\W*(?:and\s+)?(?:when|(?:which|what) year)\W*(?:\(|\Z)"
+            rf"|\b(?:when (?:was|were) .+? {_PUBLISHED}|when did .+? (?:appear|come out)"
+            r"|(?:which|what) year (?:was|is|were|did)\b"
             rf"|(?:year of publication|publication (?:year|date)) of)\b|哪一?年(?:发表|提出|出版)",
             re.IGNORECASE,
         ),
@@ -84,14 +90,18 @@ _FIELDS: Final = (
 def told_by_record(question: str, papers: Iterable[Paper]) -> str:
     """What the records of the papers that the question names say of the field that it asks for.
 
-    A paper is named by its title up to the colon ("TNT"), or by half of the whole. Empty where the question asks for no
-    field, or names none of the papers.
+    A paper is named by its title up to the colon ("TNT"), by half of the whole, or by a name that it introduces, unless
+    the question is who introduced that. Empty where the question asks for no field, or names none of the papers.
     """
     field = next((one for one in _FIELDS if one.asked.search(question)), None)
     if field is None:
         return ""
     titles = {paper: plain_text(paper.title) for paper in papers}
-    named = [paper for paper, title in titles.items() if _is_named(title, frozenset(stems(question)))]
+    words = frozenset(stems(question))
+    names = set() if _INTRODUCED.search(question) else {" ".join(stems(term.text)) for term in named_terms(question)}
+    named = [paper for paper, title in titles.items() if _is_named(title, words) or names & own_names(paper)]
+    if not named and _WROTE.search(question):
+        return "No paper that was found is called that."
     return " ".join(
         f"The record of “{titles[paper]}” says that {field.said(paper)}."
         if field.said(paper)

@@ -137,10 +137,6 @@ class Retriever:
         spelled = respelled(question, [hit.paper for hit in hits[:top_k]])
         return Ranking(spelled, vector, frequency, tuple(hits[:top_k]), total, left)
 
-    def holds(self, words: str, *, title: bool = False) -> bool:
-        """Whether one paper has all these words; with `title` in its title, as written. For `Shelf`."""
-        return FullText(self._store.catalogue).holds(words, title=title)
-
     def _by_words(
         self, question: str, count: int, allowed: Mapping[str, Any] | None
     ) -> tuple[dict[str, float], dict[str, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 from rag.text import has_cjk
@@ -26,6 +27,12 @@ _GOODBYE = re.compile(r"(?:good ?)?bye(?: bye)?|see you(?: later| soon)?|tschüs
 _ABOUT = re.compile(
     r"(?:who|what) are you|what can (?:you do|i ask(?: you)?|i do here)|how (?:do|can) i use (?:this|you)|help|help me|"
     r"what is this|are you (?:a bot|an? ai|there|human)|你是谁|你能做什么|帮助"
+)
+_LIBRARY = re.compile(
+    r"(?:please )?(?:(?:list|show|name)(?: me)? )?(?:all )?(?:the |my |your )?papers(?: are there| do you have)?"
+    r"|how many papers(?: are there| do you have| are in (?:here|the library))?"
+    r"|(?:which|what) papers(?: are there| do you have)"
+    r"|what (?:are|is) (?:the |these )?papers about|what(?:'s| is) in (?:here|the library)"
 )
 _REMARK = re.compile(
     r"(?:ok|okay|k|yes|no|yep|nope|sure|great|good|nice|cool|perfect|awesome|interesting|wow|lol|haha+|hm+|test|testing|"
@@ -51,4 +58,12 @@ def smalltalk(question: str) -> str | None:
             "I answer questions from the abstracts in the library, and every sentence points to the one that says it."
         )
         return ask if has_cjk(question) else f"{about} {ask}"
-    return ask if _REMARK.fullmatch(said) else None
+    if _LIBRARY.fullmatch(said):
+        return f"The Library tab and rag sources say what is here; rag search finds papers. {ask}"
+    return ask if _REMARK.fullmatch(said) or _is_noise(question) else None
+
+
+def _is_noise(question: str) -> bool:
+    """Whether a tenth of it or more is no text at all, as of a file that was piped in."""
+    strange = sum(char == "\ufffd" or unicodedata.category(char) in ("Cc", "Co", "Cn") for char in question)
+    return strange * 10 > len(question) + 10 * question.count("\n")

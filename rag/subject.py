@@ -17,7 +17,8 @@ from rag.text import informative, named_terms, stems, tokens
 _PAPERS = r"(?:papers?|abstracts?|articles?|studies|works?|publications?)"
 _ABOUT = (
     r"(?:(?:are|is|deal|deals|talk|talks|speak) )?(?:about|on|with|of)"
-    r"|(?:discuss|stud(?:y|ie)|cover|mention|treat|address|consider|examine|investigate|concern)(?:e?s)?"
+    r"|(?:discuss|stud(?:y|ie)|cover|mention|treat|address|consider|examine|investigate|concern|use|apply|applie|employ)"
+    r"(?:e?s)?"
 )
 _SEVERAL = re.compile(
     rf"\W*(?:(?:and |but |so )?(?:which|what) (?:of the )?{_PAPERS} (?:{_ABOUT})"
@@ -35,7 +36,7 @@ _ONE = re.compile(
     rf"|(?:what|how)(?: \w+)? (?:does|do|did|can) (?P<does>.+?) {_DOES}"
     r"|(?:tell me|what do you know|what (?:is|was) (?:said|known|written)) about (?P<told>.+)"
     r"|(?:define|describe|explain) (?P<defined>.+)"
-    r"|(?:and |but |so )?(?:what|how) about (?P<next>.+))\W*",
+    r"|(?:and |but |so )?(?:(?:what|how) )?about (?P<next>.+))\W*",
     re.IGNORECASE | re.DOTALL,
 )
 _OPENING = re.compile(r"\W*(?:and|but|so|or)\s+", re.IGNORECASE)
@@ -56,15 +57,14 @@ class Subject:
     several: bool = False
 
     def is_in(self, paper: ReadPaper) -> bool:
-        """Whether the paper has it: its words side by side in one sentence, on each side of a word such as "for"."""
+        """Whether the paper has it: its words beside each other in any order, on each side of a word such as "for"."""
         runs = [run for part in _LINKS.split(self.thing) if (run := informative(part))]
-        texts = [stems(text) for text in (paper.paper.title, *(sentence.text for sentence in paper.sentences))]
-        if not runs or not all(any(_has_run(text, run) for text in texts) for run in runs):
+        texts = (paper.paper.title, *paper.paper.keywords, *(sentence.text for sentence in paper.sentences))
+        listed = [stems(text) for text in texts]
+        if not runs or not all(any(_stand_together(words, run) for words in listed) for run in runs):
             return False
-        if len(words := tokens(self.thing)) > 1:
-            return True
-        written = f"{paper.paper.title} {paper.paper.abstract}".casefold()  # "segmentation" is no matter of "segments"
-        return words[0].text.casefold().removesuffix("s") in written
+        words = tokens(self.thing)
+        return len(words) > 1 or _is_written(words[0].text, "\n".join(texts))
 
 
 def subject_of(question: str) -> Subject | None:
@@ -94,6 +94,13 @@ def bearing(ranking: Ranking) -> list[int]:
     return [rank for rank, hit in enumerate(ranking.hits) if subject.is_in(read_paper(hit.paper))]
 
 
-def _has_run(words: Sequence[str], wanted: Sequence[str]) -> bool:
-    size = len(wanted)
-    return any(list(words[at : at + size]) == list(wanted) for at in range(len(words) - size + 1))
+def _stand_together(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    size = len(wanted) + (len(wanted) > 1)  # "forecasting of time series"
+    return any(set(words[at : at + size]).issuperset(wanted) for at in range(len(words)))
+
+
+def _is_written(word: str, text: str) -> bool:
+    """Whether a word stands there in its own form: "segmentation" is no matter of "segments", nor AIME of aims."""
+    name = not word[1:].islower()
+    bare = re.escape(word if name else word.removesuffix("s"))
+    return re.search(rf"(?<!\w){bare}s?(?!\w)", text, 0 if name else re.IGNORECASE) is not None

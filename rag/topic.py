@@ -19,7 +19,8 @@ _MORE: Final = re.compile(
     r"(?:(?:some(?:thing)?|anything|any|what|a bit|a little)\W+)?"
     r"(?:(?:much )?more(?: details?| information)?|else|go on|go ahead|continue|keep going|further|elaborate|expand|"
     r"details?|in (?:more |greater )?detail|why(?: (?:is|was|does|did) (?:that|this|it))?(?: so)?|how so|how come|"
-    r"explain(?: (?:that|this|it))?(?: (?:further|more|in (?:more )?detail))?|mehr|weiter|encore|más|warum|pourquoi)"
+    r"explain(?: (?:that|this|it))?(?: (?:further|more|simply|in (?:(?:more )?detail|simple words|plain words)))?|"
+    r"mehr|weiter|encore|más|warum|pourquoi)"
     r"(?: (?:about|on|of) (?:it|that|this|them|these|those))?(?: do (?:they|the (?:papers|abstracts)) say)?"
     r"(?:,? please)?\W*"
     r"|\W*(?:还有(?:吗|什么|呢)?|继续|更多|详细(?:一点|说说)?|为什么|为何|具体(?:说说|一点)?)[呢吗]?\W*",

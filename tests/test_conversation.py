@@ -227,6 +227,7 @@ def test_but_about_one_that_still_leans_on_the_topic(faulty: FaultyServer) -> No
         ("Nemotron-CC-Math-4+ 有多少 token？", True),
         ("Um welchen Faktor beschleunigt TNT das Training?", True),
         ("Quel navigateur sert à afficher les pages dans Nemotron-CC-Math ?", True),
+        ("¿Qué es HiPO?", True),
         ("¿Cuántos modelos se compararon en el estudio?", True),
         ("Сколько данных нужно для обучения?", True),
     ],
@@ -293,6 +294,16 @@ def test_small_talk_gets_a_fitting_reply(said: str, reply: str) -> None:
     assert answer is not None
     assert reply in answer
     assert "[" not in answer
+
+
+@pytest.mark.parametrize("question", ["list all papers", "How many papers are there?", "what are the papers about?"])
+def test_what_is_here_is_told_by_other_means(question: str) -> None:
+    assert "rag sources" in (smalltalk(question) or "")
+
+
+def test_a_file_that_is_no_text_is_no_question() -> None:
+    assert smalltalk(bytes(range(256)).decode("utf-8", "replace") * 4) is not None
+    assert smalltalk("How fast\nis TNT?\n") is None
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ LEVELS = [
         "rag.conversation",
         "rag.grounding",
     },
-    {"rag.composition", "rag.verification", "rag.asking", "rag.engine", "rag.query_engine", "rag.writers"},
+    {"rag.shelf", "rag.composition", "rag.verification", "rag.asking", "rag.engine", "rag.query_engine", "rag.writers"},
     {"rag.export", "rag.doctor", "rag.terminal"},
     {"rag.chat"},
     {"rag.cli"},

@@ -58,15 +58,30 @@ def test_many_authors_are_counted() -> None:
     "question",
     [
         "Who proposed GRPO?",  # in a title, but as what that paper builds on
-        "Who wrote Pride and Prejudice?",
         "How fast is TNT?",
         "When does TNT help?",
-        "Who wrote it?",
+        "What do the authors of TNT prove?",
         "",
     ],
 )
 def test_of_other_questions_it_says_nothing(question: str) -> None:
     assert told_by_record(question, [HEADS, TNT]) == ""
+
+
+@pytest.mark.parametrize(
+    "question", ["Who wrote Pride and Prejudice?", "Who wrote it?", "Who are the authors of GRPO?"]
+)
+def test_no_abstract_says_who_wrote_what_no_paper_is_called(question: str) -> None:
+    assert told_by_record(question, [HEADS, TNT]) == "No paper that was found is called that."
+
+
+@pytest.mark.parametrize(
+    "question", ["Who wrote the FooNet paper?", "authors? (What is FooNet?)", "when was FooNet published?"]
+)
+def test_a_paper_is_called_by_what_it_introduces(question: str) -> None:
+    paper = Paper("We propose FooNet, a network.", title="Deep Foo", authors=("Ada Lovelace",), year=2020)
+    assert told_by_record(question, [TNT, paper]).startswith("The record of “Deep Foo” says that it ")
+    assert told_by_record("Who proposed FooNet?", [TNT, paper]) == ""  # its authors, or those of an older paper
 
 
 def test_what_the_record_says_is_a_refusal_with_the_paper_listed(sample: Engine) -> None:

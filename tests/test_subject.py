@@ -91,6 +91,26 @@ def test_what_no_paper_has_or_nearly_all_have_is_refused(sample: Engine, questio
     assert refusal.reason is Reason.NOT_IN_ABSTRACTS
 
 
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("which papers mention AIME?", "HiPO"),  # not those that aim at something
+        ("which papers are about optimizers?", "Error Feedback"),  # not those that are optimal
+        ("which papers are about time series forecasting?", "PMDformer"),
+        ("Which papers are about knowledge distillation?", "Probing to Refine"),
+        ("which papers are about molecule generation?", "Learning Flexible"),
+    ],
+)
+def test_the_one_paper_about_something(sample: Engine, question: str, title: str) -> None:
+    cited = sample.ask(question, llm="extractive").cited
+    assert [source.paper.title.startswith(title) for source in cited] == [True]
+
+
+def test_a_name_without_more_is_followed_by_what_comes_next(sample: Engine) -> None:
+    answer = sample.ask("What is state-clashing?", llm="extractive")
+    assert [sentence.text.split()[0] for sentence in answer.sentences] == ["They", "Forward"]
+
+
 def test_the_papers_about_something_get_a_sentence_each(sample: Engine) -> None:
     answer = sample.ask("Which papers are about reinforcement learning?", llm="extractive")
     cited = [citation.paper_id for citation in answer.citations]

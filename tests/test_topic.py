@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rag.answer import Answer, Reason
 from rag.conversation import Turn, standalone
 from rag.engine import Engine
+from rag.shelf import Library
 from rag.topic import asks_for_more, read, topic_of
 
 GAIN = "How much does HiPO gain on AIME 2025?"
@@ -39,6 +40,9 @@ def talk(engine: Engine, *questions: str) -> list[Answer]:
             "How fast is it? (How much does EF21-Muon gain?)",
         ),
         ([GAIN], "What about molecules?", "What about molecules?"),  # in the papers, not beside HiPO
+        ([GAIN], "how about EF21-Muon?", "How much does EF21-Muon gain?"),  # introduced, though in no title
+        (["What is state-clashing?"], "How about TNT?", "What is TNT?"),
+        (["Which papers are about molecules?"], "and about robots?", "and about robots?"),
         ([GAIN, "What about molecules?"], "And medical images?", "And medical images?"),
         (["What is TNT for?"], "And memory?", "And memory? (What is TNT for?)"),  # TNT's own abstract has it
         ([GAIN, "Tell me more"], "And TNT?", "How much does TNT gain?"),
@@ -48,7 +52,7 @@ def test_the_papers_tell_whether_the_old_topic_and_the_new_thing_belong_together
     sample: Engine, asked: list[str], question: str, understood: str
 ) -> None:
     history = [Turn(one, "An answer.") for one in asked]
-    assert standalone(question, history, shelf=sample.retriever).question == understood
+    assert standalone(question, history, shelf=Library(sample.store)).question == understood
 
 
 @pytest.mark.parametrize(
@@ -105,6 +109,17 @@ def test_more_is_what_the_cited_abstract_has_not_said_yet_until_it_has_said_all(
         Reason.NOT_IN_ABSTRACTS,
         "The abstracts that were cited say no more on that.",
     )
+
+
+def test_a_follow_up_reads_on_where_the_answer_before_said_it(sample: Engine) -> None:
+    first, second = talk(sample, "What is TNT?", "What are its two stages?")
+    assert any("second stage" in sentence.text for sentence in second.sentences)
+    assert not {one.text for one in first.sentences} & {one.text for one in second.sentences}
+
+
+def test_what_is_asked_on_another_benchmark_is_not_answered_from_the_old_one(sample: Engine) -> None:
+    asked = talk(sample, "By how much does HiPO beat GRPO on AIME 2024?", "and on AIME 2025?", "and on MATH?")
+    assert [bool(answer.refusal) for answer in asked] == [False, False, True]
 
 
 def test_more_is_no_question_of_the_topic() -> None:

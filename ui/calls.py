@@ -64,8 +64,8 @@ def checked(kind: type[Kind], arguments: Mapping[str, Any]) -> Kind:
 
 
 def _said(problem: Any) -> str:
-    words = {"missing": "is missing", "extra_forbidden": "is no argument", "int_type": "is a whole number"}
-    words |= {"string_type": "is a text", "list_type": "is a list"}
+    words = {"missing": "is missing", "extra_forbidden": "is no argument", "int_type": "has to be a whole number"}
+    words |= {"string_type": "has to be a text", "list_type": "has to be a list"}
     return str(words.get(problem["type"], problem["msg"]))
 
 
@@ -101,7 +101,9 @@ class Calls:
         except (ValueError, RecursionError):
             await _answer(send, 422, "a call is a JSON object, and this is no JSON")
         else:
-            await self._app(scope, _again(body or b"", receive), send)
+            sent_as = [pair for pair in scope["headers"] if pair[0] != b"content-type"]
+            headers = [*sent_as, (b"content-type", b"application/json")]  # whatever it was called: it is JSON
+            await self._app({**scope, "headers": headers}, _again(body or b"", receive), send)
 
 
 async def _read(receive: Receive) -> bytes | None:

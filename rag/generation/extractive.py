@@ -60,11 +60,21 @@ def pick_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Pick
     for picked in mine:
         if len(chosen) < MOST_SENTENCES and picked not in chosen and picked.score >= _WORTHWHILE * mine[0].score:
             chosen.append(picked)
+    if subject is not None and len(chosen) == 1:  # a name alone is no explanation; what comes next often is
+        chosen += _next_to(chosen[0], candidates)
     return sorted(chosen, key=lambda picked: (picked.paper, picked.sentence.start))
 
 
-def pick_others(question: str, ranking: Ranking, encode: Encode, said: str, cited: Collection[str]) -> list[Picked]:
-    """Up to three sentences that `said`, the answers before, has not, the best ones in reading order.
+def _next_to(one: Picked, candidates: Sequence[Picked]) -> list[Picked]:
+    later = [other for other in candidates if other.paper == one.paper and other.sentence.start >= one.sentence.end]
+    return sorted(later, key=lambda other: other.sentence.start)[:1]
+
+
+def pick_others(
+    question: str, ranking: Ranking, encode: Encode, said: str, cited: Collection[str], *, worthwhile: bool
+) -> list[Picked]:
+    """Up to three sentences that `said`, the answers before, has not, the best ones in reading order; with `worthwhile`
+    only such as are nearly as good as the best of them.
 
     They come from the papers that those answers cite: by id, else those of which they have a sentence.
     """
@@ -75,7 +85,14 @@ def pick_others(question: str, ranking: Ranking, encode: Encode, said: str, cite
     }
     left = [one for one in candidates if (one.paper in mine or not mine) and not _is_in(one, said)]
     chosen = sorted(left, key=lambda picked: -picked.score)[:MOST_SENTENCES]
+    if worthwhile:
+        chosen = [one for one in chosen if one.score >= _WORTHWHILE * chosen[0].score]
     return sorted(chosen, key=lambda picked: (picked.paper, picked.sentence.start))
+
+
+def is_said(picked: Sequence[Picked], said: str) -> bool:
+    """Whether the answers before have all of these sentences."""
+    return all(_is_in(one, said) for one in picked)
 
 
 def _is_in(picked: Picked, said: str) -> bool:

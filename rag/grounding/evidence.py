@@ -22,7 +22,9 @@ from rag.text import has_cjk, named_terms, sentences, stems
 Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
 
-_INTRODUCED = re.compile(r"\b(?:propose|introduce|present|develop|release|call|dub|name)\w*\b|\b(?:our|their) \w+ is\b")
+_INTRODUCED = re.compile(
+    r"\b(?:propose|introduce|present|develop|release|call|dub|name)\w*\b|\b(?:[Oo]ur|[Tt]heir) \w+ is\b"
+)
 _DEFINED = re.compile(
     r"((?:[A-Z][\w-]+\s+(?:(?:of|for|and|with|the|in)\s+)?){2,6}|[A-Z]\w+(?:-\w+)+\s+)\(([A-Z][\w-]{1,15})\)"
 )
@@ -177,11 +179,21 @@ def is_fragment(text: str) -> bool:
     )
 
 
+def own_names(paper: Paper) -> frozenset[str]:
+    """The stems, joined by spaces, of the names that a paper introduces: in its abstract, or as its title's first."""
+    return frozenset(_introduced(plain(paper.abstract).text) | _coined(paper.title))
+
+
 @lru_cache(maxsize=512)
 def _context(title: str, abstract: str) -> Context:
     names = {_key(token.text) for token in named_terms(f"{title}. {abstract}")}
     main = frozenset(_key(token.text) for token in named_terms(title)) | _coined(title)
-    own = set(main)
+    own = main | _introduced(abstract)
+    return Context(frozenset(names), own, main, frozenset(stems(f"{title} {abstract}")))
+
+
+def _introduced(abstract: str) -> set[str]:
+    own: set[str] = set()
     for span in sentences(abstract):
         sentence = abstract[span.start : span.end]
         if found := _INTRODUCED.search(sentence):
@@ -194,7 +206,7 @@ def _context(title: str, abstract: str) -> Context:
             if not _OTHERS.search(sentence[: match.start()]):
                 own.add(_key(match.group(2)))
                 own.update(_key(word) for word in match.group(1).split() if not _ACRONYM.search(word))
-    return Context(frozenset(names), frozenset(own), main, frozenset(stems(f"{title} {abstract}")))
+    return own
 
 
 def _key(name: str) -> str:

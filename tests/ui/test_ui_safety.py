@@ -150,15 +150,15 @@ def test_ask_over_http(start: Start) -> None:
 
 WRONG_CALLS: list[tuple[str, Any, str]] = [
     ("ask", {}, "question: is missing"),
-    ("ask", {"question": ["a", "list"]}, "question: is a text"),
-    ("search", {"question": 7}, "question: is a text"),
+    ("ask", {"question": ["a", "list"]}, "question: has to be a text"),
+    ("search", {"question": 7}, "question: has to be a text"),
     ("ask", {"question": "why " * 6000}, "question: String should have at most 20000 characters"),
-    ("ask", {"question": QUESTION, "top_k": "x"}, "top_k: is a whole number"),
+    ("ask", {"question": QUESTION, "top_k": "x"}, "top_k: has to be a whole number"),
     ("ask", {"question": QUESTION, "top_k": -3}, "top_k: Input should be greater than or equal to 0"),
     ("search", {"question": QUESTION, "top_k": 100_000}, "top_k: Input should be less than or equal to 50"),
-    ("ask", {"question": QUESTION, "history": "x"}, "history: is a list"),
+    ("ask", {"question": QUESTION, "history": "x"}, "history: has to be a list"),
     ("ask", {"question": QUESTION, "history": [["alone"]]}, "history.0: List should have at least 2 items"),
-    ("ask", {"question": QUESTION, "model": []}, "model: is a text"),
+    ("ask", {"question": QUESTION, "model": []}, "model: has to be a text"),
     ("search", {"query": QUESTION}, "question: is missing; query: is no argument"),
     ("paper", {}, "paper_id: is missing"),
     ("paper", ["doi:10.1/1"], "a call is a JSON object"),
@@ -180,6 +180,12 @@ def test_wrong_calls_are_told_what_is_wrong_and_not_echoed(start: Start, caplog:
         gone = httpx.post(f"{url}gradio_api/{unknown}", json={"data": []})
         assert (gone.status_code, gone.json()["detail"].rpartition("; ")[2]) == (404, "there are ask, search, paper")
     assert "Traceback" not in caplog.text
+
+
+def test_a_call_is_json_whatever_it_is_called(start: Start) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded"}  # as curl -d sends it
+    asked = httpx.post(f"{start().url}gradio_api/call/v2/ask", content=b'{"question": "hello"}', headers=form)
+    assert list(asked.json()) == ["event_id"]
 
 
 def test_gradios_own_clients_are_told_the_same(start: Start) -> None:
