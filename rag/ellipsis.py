@@ -28,7 +28,7 @@ class Shelf(Protocol):
         ...
 
     def is_own(self, name: str) -> bool:
-        """Whether a paper introduces what bears this name."""
+        """Whether a paper introduces what bears this name, or has it in its title."""
         ...
 
 

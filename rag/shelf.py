@@ -20,7 +20,8 @@ class Library:
         return bool(FullText(self._store.catalogue).holding(words, 1))
 
     def is_own(self, name: str) -> bool:
+        """Whether a paper introduces what bears this name, or has it in its title."""
         ids = FullText(self._store.catalogue).holding(name, _MOST)
         key = " ".join(stems(name))
         papers = self._store.catalogue.papers(ids) if ids else ()
-        return any(key in own_names(paper) and name in f"{paper.title} {paper.abstract}" for paper in papers)
+        return any(name in paper.title or (key in own_names(paper) and name in paper.abstract) for paper in papers)

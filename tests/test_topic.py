@@ -41,6 +41,7 @@ def talk(engine: Engine, *questions: str) -> list[Answer]:
         ),
         ([GAIN], "What about molecules?", "What about molecules?"),  # in the papers, not beside HiPO
         ([GAIN], "how about EF21-Muon?", "How much does EF21-Muon gain?"),  # introduced, though in no title
+        (["How much do MCP tools help o3?"], "And Claude?", "How much do MCP tools help Claude?"),
         (["What is state-clashing?"], "How about TNT?", "What is TNT?"),
         (["Which papers are about molecules?"], "and about robots?", "and about robots?"),
         ([GAIN, "What about molecules?"], "And medical images?", "And medical images?"),
