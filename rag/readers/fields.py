@@ -167,7 +167,8 @@ def paper_of(values: Mapping[str, object], *, source: str, line: int, encoding: 
     abstract = abstract_of(values.get("abstract"))
     title = readable(text_of(values.get("title")))
     if not abstract:
-        return Skipped(source, line, f"no abstract ({title[:60]})" if title else "no abstract")
+        why = "no words in the abstract" if any(map(str.isdigit, text_of(values.get("abstract")))) else "no abstract"
+        return Skipped(source, line, f"{why} ({title[:60]})" if title else why)
     venue = one_line(text_of(values.get("venue")))
     url = url_of(values.get("url"))
     doi = normal_doi(text_of(values.get("doi"))) or (normal_doi(url) if "doi.org/" in url else "")

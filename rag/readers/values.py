@@ -17,6 +17,7 @@ _NO_ABSTRACT = re.compile(
     r"\W*(?:n/?a|nan|none|null|nil|no abstract(?: (?:is )?(?:available|provided))?|abstract (?:not|un)\s?available)\W*",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)e[+-]?\d+|[+-]?inf(?:inity)?", re.IGNORECASE)  # one with letters in it
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _NAME_KEYS = ("name", "display_name", "fullname", "full_name", "literal", "label", "term", "tag", "value", "keyword")
 _GIVEN_KEYS = ("given", "first", "firstname", "first_name", "forename", "givenname")
@@ -46,10 +47,11 @@ def text_of(value: object) -> str:
 
 
 def abstract_of(value: object) -> str:
-    """The abstract as the source has it, without white space around it; "" for what only says there is none."""
+    """The abstract as the source has it, without white space around it; "" for what only says there is none, and for
+    a number or other signs, in which no word is."""
     text = text_of(value)
-    bare = _TAG.sub("", text)
-    if not any(character.isalnum() for character in bare) or _NO_ABSTRACT.fullmatch(bare.strip()):
+    bare = _TAG.sub("", text).strip()
+    if not any(map(str.isalpha, bare)) or _NUMBER.fullmatch(bare) or _NO_ABSTRACT.fullmatch(bare):
         return ""
     return text
 

@@ -260,6 +260,15 @@ def test_unusable(read, content: str, skips: list[int], titles: list[str]) -> No
     assert ([line for line, _ in result.skips], result.titles) == (skips, titles)
 
 
+def test_an_abstract_without_a_word_is_skipped(read) -> None:
+    rows = (
+        '{"title":"Bees","abstract":17}\n{"title":"Fire","abstract":"2024"}\n{"title":"Mud","abstract":"It dries."}\n'
+    )
+    result = read(rows, "a.jsonl")
+    assert result.titles == ["Mud"]
+    assert result.skips == [(1, "no words in the abstract (Bees)"), (2, "no words in the abstract (Fire)")]
+
+
 @pytest.mark.parametrize(
     "content", ['{"a": 1}', '{"a": [1, 2]}', "{", '{"title": "A", "abstract": "b"', "[" * 100_000 + "]"]
 )

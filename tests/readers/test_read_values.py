@@ -130,7 +130,24 @@ def test_no_abstract(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["None of the bees flew.", "Nan proteins fold.", "5 % of 3", "蜜蜂飞。", "<p>Bees</p>"]
+    "value", [17, 3.5, 1e20, float("inf"), "17", "-3.5e-7", "2024-05-01", "5 %", "<p>17</p>", {"value": 17}, [1, 2]]
+)
+def test_a_number_is_no_abstract(value: object) -> None:
+    assert abstract_of(value) == ""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "None of the bees flew.",
+        "Nan proteins fold.",
+        "5 % of 3",
+        "17 bees",
+        "Infinity pools.",
+        "x",
+        "蜜蜂飞。",
+        "<p>Bees</p>",
+    ],
 )
 def test_short_abstracts_stay(value: str) -> None:
     assert abstract_of(value) == value
