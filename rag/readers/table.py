@@ -6,7 +6,8 @@ import csv
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from rag.errors import InputError
@@ -53,6 +54,8 @@ def read(text: Text, mapping: Mapping[str, str]) -> Iterator[Paper | Skipped]:
     delimiter = header_delimiter(head, mapping) or max(DELIMITERS, key=lambda mark: len(_first_record(head, mark)))
     records = Records(text.lines(), delimiter, escape=_escape(head, delimiter))
     heading = next((record for record in records if not _is_preamble(record)), Record(1, [], ()))
+    if heading.problem:
+        raise InputError(f"{text.name}:{heading.line}: in the heading {heading.problem}", hint="mend that line")
     names = [one_line(name.lstrip("\ufeff")) for name in heading.cells]
     found = columns(names, mapping, text.name)
     if not found["abstract"]:
@@ -124,10 +127,16 @@ class Records:
 
     def __iter__(self) -> Iterator[Record]:
         while record := self._next():
-            if len(record.lines) > 1 and (record.problem or not self._is_strict(record.lines)):
+            if self._is_doubtful(record):
                 record = self._retried(record)
             if record.cells or record.problem:
                 yield record
+
+    def _is_doubtful(self, record: Record) -> bool:
+        """Whether a quotation mark may have ended the row at the wrong place."""
+        if len(record.lines) == 1:
+            return bool(record.problem) and _leaves_open(*record.lines)
+        return bool(record.problem) or not self._is_strict(record.lines)
 
     def _next(self) -> Record | None:
         """The next row, or None at the end."""
@@ -171,29 +180,51 @@ class Records:
     def _problem(self, cells: list[str], lines: tuple[str, ...]) -> str:
         if any(_END in cell for cell in cells[-1:]):
             return "a quotation mark is opened here and never closed"
-        extra = [cell for cell in cells[self.width :] if cell.strip()]
-        if self.width and extra:
+        extra = cells[self.width :]
+        if self.width and (any(cell.strip() for cell in extra) or (extra and any(map(_leaves_open, cells)))):
             return f"{len(cells)} cells where the heading has {self.width}: a delimiter or {_OUT_OF_PLACE[2:]}"
-        if self.width > 1 and len(cells) == 1 and len(lines) > 1:
-            return f"1 cell where the heading has {self.width}: {_OUT_OF_PLACE}"
+        if len(cells) < self.width and (not self._is_strict(lines) or 1 == len(cells) < len(lines)):
+            return f"{len(cells)} of {self.width} cells: {_OUT_OF_PLACE}"
+        if self.width and _leaves_open(*lines) and self._holds_an_opening(lines) and not self._is_strict(lines):
+            return _OUT_OF_PLACE
         return ""
 
     def _retried(self, record: Record) -> Record:
-        """`record` cut to the lines before the first that starts a whole row; reading goes on there."""
-        count = next(
-            filter(
-                lambda count: self._fits(record.lines[count : count + _LONGEST_RETRY]),
-                range(1, min(len(record.lines), _RETRIES)),
-            ),
-            0,
-        )
-        if not count and (not record.problem or len(record.lines) <= _RETRIES):
+        """`record` cut to the lines before the first that starts a whole row, or with what is left of its last cell
+        after it; reading goes on there."""
+        size = len(record.lines)
+        lines = (*record.lines, *self._ahead())
+        count = next((start for start in range(1, min(size, _RETRIES)) if self._fits(lines[start:])), 0)
+        if not count and self.width and not record.problem:
             return record
-        count = count or max(_RETRIES, len(record.lines) // 2)
+        if not count and size <= _RETRIES:
+            count = self._end(lines, size)
+        count = count or max(_RETRIES, size // 2)
         rest = record.lines[count:]
         self._again.extendleft(reversed(rest))
-        self._line -= len(rest)
-        return Record(record.line, record.cells, record.lines[:count], record.problem or _OUT_OF_PLACE)
+        for _ in lines[size:count]:
+            self._again.popleft()
+        self._line += count - size
+        return replace(record, lines=lines[:count], problem=record.problem or _OUT_OF_PLACE)
+
+    def _end(self, lines: tuple[str, ...], size: int) -> int:
+        """Where a broken row of `size` lines ends: after a line that closes its last cell, if a whole row follows."""
+        for at, line in enumerate(lines[size:], size):
+            if self._fits(lines[at:]):
+                break
+            if _leaves_open(line):
+                return at + 1 if self._fits(lines[at + 1 :]) else size
+        return size
+
+    def _ahead(self) -> tuple[str, ...]:
+        """The next lines, which stay to be read."""
+        self._again.extend(islice(self.source, max(0, _LONGEST_RETRY - len(self._again))))
+        return tuple(islice(self._again, _LONGEST_RETRY))
+
+    def _holds_an_opening(self, lines: tuple[str, ...]) -> bool:
+        """Whether a quoted cell seems to go on to where the next one is opened."""
+        mark = re.escape(self.delimiter)
+        return bool(re.search(rf'(?:^|{mark})"(?:[^"]|"")*{mark}"[^{mark}"\r\n]', "".join(lines)))
 
     def _is_strict(self, lines: tuple[str, ...]) -> bool:
         """Whether every quotation mark in `lines` is where it may be; where not, a row may have swallowed others."""
@@ -204,5 +235,10 @@ class Records:
         return True
 
     def _fits(self, lines: tuple[str, ...]) -> bool:
-        trial = Records(iter(lines), self.delimiter, self.escape, self.width)._next()
+        trial = Records(iter(lines[:_LONGEST_RETRY]), self.delimiter, self.escape, self.width)._next()
         return trial is not None and not trial.problem and len(trial.cells) == self.width
+
+
+def _leaves_open(*texts: str) -> bool:
+    """Whether a quotation mark in them has no other that closes it."""
+    return sum(text.count('"') for text in texts) % 2 == 1

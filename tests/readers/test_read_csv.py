@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -136,6 +137,96 @@ def test_unusable_rows(read, content: str, skips: list[tuple[int, str] | int], p
         skip if isinstance(wanted, tuple) else skip[0] for skip, wanted in zip(result.skips, skips, strict=True)
     ] == skips
     assert len(result.papers) == papers
+
+
+NEVER_CLOSED, OUT_OF_PLACE = "a quotation mark is opened here and never closed", "a quotation mark is out of place"
+
+
+@pytest.mark.parametrize(
+    ("content", "skips", "abstracts"),
+    [
+        pytest.param('title,abstract\nA,b.\nC,"d.', [(3, NEVER_CLOSED)], ["b."], id="to the end of the file"),
+        pytest.param(
+            'title,abstract,year\nA,"b.,2000\nC,"d.\nE, f.",2001\nG,h.,2002\n',
+            [(2, f"2 of 3 cells: {OUT_OF_PLACE}")],
+            ["d.\nE, f.", "h."],
+            id="into a cell of several lines",
+        ),
+        pytest.param(
+            'title,abstract\nA,"b.\nC,"d.\nE f."\nG,h.\n',
+            [(2, OUT_OF_PLACE)],
+            ["d.\nE f.", "h."],
+            id="into it, with as many cells as there should be",
+        ),
+        pytest.param(
+            'title,abstract,year\nA,"b.,"2000"\nC,d.,2001\n',
+            [(2, f"2 of 3 cells: {OUT_OF_PLACE}")],
+            ["d."],
+            id="in a line",
+        ),
+        pytest.param(
+            'title,abstract\n"A,"b, c."\nD,e.\n', [(2, OUT_OF_PLACE)], ["e."], id="and a comma that makes up for it"
+        ),
+        pytest.param(
+            'title,abstract,year,venue\nA,b, c.",2000,\nD,e.,2001,\n',
+            [(2, "5 cells where the heading has 4: a delimiter or quotation mark is out of place")],
+            ["e."],
+            id="never opened, and the last cell is empty",
+        ),
+        pytest.param(
+            'title,abstract,year\nA,"he "said" this\nand that.",2000\nC,d.,2001\n',
+            [(2, f"2 of 3 cells: {OUT_OF_PLACE}")],
+            ["d."],
+            id="the rest of the cell is no row",
+        ),
+        pytest.param(
+            'title,abstract,year\nA,he "said" 15"\nC,"d "e" f.",2001\n', [], ['he "said" 15"', 'd e" f."'], id="loose"
+        ),
+    ],
+)
+def test_no_quote_moves_cells_or_takes_rows_unsaid(
+    read, content: str, skips: list[tuple[int, str]], abstracts: list[str]
+) -> None:
+    result = read(content, "a.csv")
+    assert (result.skips, result.abstracts) == (skips, abstracts)
+
+
+QUOTED = [
+    ("T0, a", "Bees, when they fly.", "2000"),
+    ("T1", 'They "fly", far.', "2001"),
+    ("T2, b", "Mud, it dries.", ""),
+]
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+def test_a_quote_left_out_costs_no_other_row_and_is_said(read, quoting: Any) -> None:
+    out = io.StringIO()
+    csv.writer(out, quoting=quoting, lineterminator="\n").writerows([("title", "abstract", "year"), *QUOTED])
+    whole = out.getvalue()
+    start = whole.index("\n") + 1
+    for place in [at for at, char in enumerate(whole) if char == '"' and at >= start]:
+        line = whole.count("\n", 0, place) + 1
+        result = read(whole[:place] + whole[place + 1 :], "a.csv")
+        found = {(paper.title, paper.abstract) for paper in result.papers}
+        others = {(title, abstract) for number, (title, abstract, _) in enumerate(QUOTED, 2) if number != line}
+        assert others <= found, place
+        said = [skipped for skipped, _ in result.skips]
+        bare = {text.replace('"', "") for _, text in found - others}
+        assert said == [line] or bare == {QUOTED[line - 2][1].replace('"', "")}, place
+
+
+@pytest.mark.parametrize(
+    ("heading", "problem"),
+    [
+        ('title,"abstract', NEVER_CLOSED),
+        ('"title,abstract', NEVER_CLOSED),
+        ('title,abstract,"year\nX,"y",2000', OUT_OF_PLACE),
+    ],
+)
+def test_a_quote_never_closed_in_the_heading_is_the_files_error(read, heading: str, problem: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(f"{heading}\nA,b.\nC,d.\n", "a.csv")
+    assert error.value.message.endswith(f"a.csv:1: in the heading {problem}")
 
 
 def test_one_broken_quote_costs_one_row_of_many(read) -> None:
