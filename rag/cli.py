@@ -176,9 +176,10 @@ def export(
 
     papers_only = format_named(form).papers_only
     chosen = load_answer(answer, _settings())
-    text = exported(chosen, form)
     if papers_only and not chosen.cited:
-        _tell("the answer cites no paper")
+        _tell("there is nothing to export: the answer cites no paper", "--format markdown has the answer itself")
+        raise typer.Exit(REFUSED)
+    text = exported(chosen, form)
     if output:
         write_file(output, text)
     else:

@@ -433,8 +433,18 @@ def test_the_command_reads_an_answer_from_standard_input() -> None:
     assert result.stdout.startswith("TY  - GEN")
 
 
-def test_the_command_says_that_nothing_is_cited() -> None:
+@pytest.mark.parametrize("form", [name for name, form in FORMATS.items() if form.papers_only])
+def test_an_answer_without_a_paper_is_nothing_to_export(tmp_path: Path, form: str) -> None:
     remember(REFUSAL, load_settings())
-    result = CliRunner().invoke(app, ["export", "--format", "bibtex"])
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "cites no paper" in result.stderr
+    result = CliRunner().invoke(app, ["export", "--format", form, "--output", "out"])
+    assert (result.exit_code, result.stdout) == (4, "")
+    assert "nothing to export: the answer cites no paper" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("form", ["markdown", "json"])
+def test_a_refusal_is_exported_where_the_answer_itself_is(form: str) -> None:
+    remember(REFUSAL, load_settings())
+    result = CliRunner().invoke(app, ["export", "--format", form])
+    assert result.exit_code == 0
+    assert "Not in these abstracts." in result.stdout
