@@ -39,7 +39,7 @@ def converse(engine: Engine, console: Console, options: Mapping[str, Any]) -> No
         except (EOFError, KeyboardInterrupt):
             console.print()
             return
-        if question in ("/quit", "/exit", "/q", "quit", "exit"):
+        if question.casefold() in ("/quit", "/exit", "/q", "quit", "exit"):
             return
         if question == "/new":
             history.clear()

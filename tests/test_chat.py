@@ -33,7 +33,7 @@ def talk(sample_copy: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch)
     return printed
 
 
-@pytest.mark.parametrize("word", ["/quit", "/q", "/exit", "exit", "quit"])
+@pytest.mark.parametrize("word", ["/quit", "/q", "/exit", "exit", "quit", "Exit", "QUIT"])
 def test_it_ends_when_it_is_told_to(talk: Callable[..., str], word: str) -> None:
     assert "not in these abstracts" not in talk(word)
 
