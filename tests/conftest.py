@@ -18,7 +18,7 @@ from rag.settings import load_settings
 from rag.store import Store
 
 # `make test` tries the same examples every time; `make nightly` draws new ones. Machines are too uneven for deadlines.
-hypothesis_settings.register_profile("same", derandomize=True, deadline=None)
+hypothesis_settings.register_profile("same", derandomize=True, deadline=None, max_examples=60)
 hypothesis_settings.register_profile("new", deadline=None, max_examples=500)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 

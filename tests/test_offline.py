@@ -74,7 +74,7 @@ def test_works_where_there_is_no_network_at_all() -> None:
     assert run(unshare, "-rn") == EXPECTED
 
 
-@pytest.mark.parametrize("how", ["told", "no hub"])
+@pytest.mark.parametrize("how", ["told", pytest.param("no hub", marks=pytest.mark.nightly)])
 def test_a_model_that_is_not_here_is_one_clear_line(how: str) -> None:
     """A name that is neither cached nor reachable: no traceback, few tries, and what works instead."""
     there = {"told": "os.environ['HF_HUB_OFFLINE'] = '1'", "no hub": "os.environ['HF_ENDPOINT'] = 'http://127.0.0.1:9'"}

@@ -373,7 +373,9 @@ def not_a_folder(data: Path) -> None:
     (data / "chroma").write_text("a file in the way")
 
 
-@pytest.mark.parametrize("damage", [another_version, older_tables, not_a_folder])
+@pytest.mark.parametrize(
+    "damage", [another_version, pytest.param(older_tables, marks=pytest.mark.nightly), not_a_folder]
+)
 def test_a_collection_of_another_version_is_kept_and_made_anew(tmp_path: Path, damage: Callable[[Path], None]) -> None:
     data = tmp_path / "data"
     store = opened(data)
