@@ -170,7 +170,10 @@ def kill_often(tmp_path: Path, runner: Runner, operation: str, kills: int) -> No
         shutil.rmtree(data)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize(
+    "operation",
+    [one if one in ("ingest", "repair") else pytest.param(one, marks=pytest.mark.nightly) for one in OPERATIONS],
+)
 def test_killed_at_twenty_random_moments_in_all(tmp_path: Path, runner: Runner, operation: str) -> None:
     kill_often(tmp_path, runner, operation, kills=20 // len(OPERATIONS))
 

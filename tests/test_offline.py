@@ -67,6 +67,7 @@ def test_nothing_beyond_this_machine_is_tried() -> None:
     assert run(arguments=("guarded",)) == EXPECTED
 
 
+@pytest.mark.nightly
 def test_works_where_there_is_no_network_at_all() -> None:
     unshare = shutil.which("unshare")
     if not unshare or subprocess.run([unshare, "-rn", "true"], capture_output=True, check=False).returncode:

@@ -212,6 +212,7 @@ def test_what_is_no_year_is_said(filtered: Store, year: str) -> None:
         Retriever(filtered).search("storms", top_k=1, filters=Filters(year=year))
 
 
+@pytest.mark.nightly
 def test_a_wide_filter_over_many_chunks_finds_the_same(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Beyond a few thousand chunks the filter is applied after the vector search."""
     store = Store(load_settings(data=tmp_path_factory.mktemp("data")), HashEmbedder())

@@ -374,7 +374,7 @@ def not_a_folder(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [another_version, pytest.param(older_tables, marks=pytest.mark.nightly), not_a_folder]
+    "damage", [another_version, *(pytest.param(one, marks=pytest.mark.nightly) for one in (older_tables, not_a_folder))]
 )
 def test_a_collection_of_another_version_is_kept_and_made_anew(tmp_path: Path, damage: Callable[[Path], None]) -> None:
     data = tmp_path / "data"
