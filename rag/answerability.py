@@ -20,12 +20,10 @@ from rag.embedding import Vectors
 from rag.evidence import ReadPaper, read_paper
 from rag.grounding.weights import bounded_logit
 from rag.retrieval import Ranking
-from rag.subject import bearing
+from rag.subject import bearing, most_of_rare
 from rag.text import named_terms, stems
 
 _READ_PAPERS = 3
-_RARE_SHARE = 0.01  # a name that at most so many papers bear, or three, says which paper is meant
-_RARE_PAPERS = 3
 _NAME_WORTH = 5  # words; a question that bears such a name is as telling as a longer one
 
 # fitted, in the order of Evidence
@@ -134,7 +132,7 @@ def read_probability(by_words: float, ratio: float) -> float:
 
 def _rare_names(question: str, frequency: Mapping[str, int], total: int) -> list[frozenset[str]]:
     """The stems of each name in the question that few papers bear."""
-    most = max(_RARE_PAPERS, _RARE_SHARE * total)
+    most = most_of_rare(total)
     names = (frozenset(stem for stem in stems(term.text) if stem in frequency) for term in named_terms(question))
     return [name for name in names if name and min(frequency[stem] for stem in name) <= most]
 

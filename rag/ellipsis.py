@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, Protocol
 
 from rag.followup import is_clause
@@ -53,7 +53,7 @@ def asked_of_another(question: str, topic: Sequence[str], shelf: Shelf | None = 
     if setting:
         return [*topic[:-1], changed] if (changed := _set(topic[-1], setting[1].lower(), thing)) else []
     for index in range(len(topic) - 1, -1, -1):
-        for changed in _swapped(topic[index], thing, shelf):
+        if changed := _swapped(topic[index], thing, shelf):
             return [*topic[:index], changed, *topic[index + 1 :]]
     return []
 
@@ -68,15 +68,14 @@ def _set(before: str, preposition: str, thing: str) -> str:
     return f"{before.rstrip(' ?？.!')} {preposition} {thing}?"
 
 
-def _swapped(before: str, thing: str, shelf: Shelf | None) -> Iterator[str]:
-    """The question with `thing` in the place of one of its names, the likeliest first."""
+def _swapped(before: str, thing: str, shelf: Shelf | None) -> str:
+    """The question with `thing` in the place of the likeliest of its names; "" where it has none."""
     spans = _names(before)
     if not spans and (subject := subject_of(before)) is not None and _names(thing, capitals=True):
-        yield before.replace(subject.thing, thing)
-        return
+        return before.replace(subject.thing, thing)
     new = [thing[start:end] for start, end in _names(thing, capitals=True)]
     if not new or {before[start:end].casefold() for start, end in spans}.issuperset(map(str.casefold, new)):
-        return
+        return ""
     parts = {part for name in new for part in stems(name) if part.isalpha()}
     alike = [span for span in spans if parts.intersection(stems(before[span[0] : span[1]]))]
     free = [span for span in spans if not _is_setting(before, span[0])]
@@ -84,9 +83,11 @@ def _swapped(before: str, thing: str, shelf: Shelf | None) -> Iterator[str]:
     if shelf is not None and not alike and shelf.holds(new[0]):
         own = shelf.is_own(new[0])
         places = [span for span in spans if shelf.is_own(before[span[0] : span[1]]) is own] or free
-    for start, end in places:
-        changed = f"{before[:start]}{thing}{before[end:]}"
-        yield changed if shelf is None else _without_strange_settings(changed, start + len(thing), new[0], shelf)
+    if not places:
+        return ""
+    start, end = places[0]
+    changed = f"{before[:start]}{thing}{before[end:]}"
+    return changed if shelf is None else _without_strange_settings(changed, start + len(thing), new[0], shelf)
 
 
 def _without_strange_settings(question: str, after: int, name: str, shelf: Shelf) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from rag.evidence import ReadPaper, read_paper
 from rag.followup import is_clause
+from rag.language.stopwords import ASKS_FOR_A_THING
 from rag.retrieval import Ranking
 from rag.text import informative, named_terms, stems, tokens
 
@@ -40,12 +41,11 @@ _ONE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _OPENING = re.compile(r"\W*(?:and|but|so|or)\s+", re.IGNORECASE)
-_ASKS = re.compile(r"\b(?:which|what|who|whose|where|when|why|how)\b", re.IGNORECASE)
 _LINKS = re.compile(
     r"\b(?:of|for|in|on|with|at|by|to|from|between|than|that|which|who|as|used|called)\b", re.IGNORECASE
 )
 _LONGEST = 5  # words of a thing; more of them say something of it
-_RARE_SHARE = 0.01  # one word alone is a thing that papers are about when at most so many have it, or three
+_RARE_SHARE = 0.01  # a name or word that at most so many papers bear, or three, says which paper is meant
 _RARE_PAPERS = 3
 
 
@@ -76,9 +76,19 @@ def subject_of(question: str) -> Subject | None:
         if informative(thing) and len(tokens(thing)) <= _LONGEST and not _LINKS.search(thing):
             return Subject(thing)
     bare = _OPENING.sub("", question, count=1).strip(" \t\n?？.!")  # typed as for a search: "masked diffusion"
-    if informative(bare) and len(tokens(bare)) <= _LONGEST and not is_clause(bare) and not _ASKS.search(bare):
+    if (
+        informative(bare)
+        and len(tokens(bare)) <= _LONGEST
+        and not is_clause(bare)
+        and not ASKS_FOR_A_THING.search(bare)
+    ):
         return Subject(bare, several=True)
     return None
+
+
+def most_of_rare(total: int) -> float:
+    """In how many of `total` papers a word may be and still tell which paper is meant."""
+    return max(_RARE_PAPERS, _RARE_SHARE * total)
 
 
 def bearing(ranking: Ranking) -> list[int]:
@@ -87,8 +97,7 @@ def bearing(ranking: Ranking) -> list[int]:
     if subject is None:
         return []
     words = informative(subject.thing)
-    most = max(_RARE_PAPERS, _RARE_SHARE * ranking.total)
-    common = len(words) == 1 and ranking.frequency.get(words[0], 0) > most
+    common = len(words) == 1 and ranking.frequency.get(words[0], 0) > most_of_rare(ranking.total)
     if common and not subject.several and not named_terms(ranking.question):
         return []
     return [rank for rank, hit in enumerate(ranking.hits) if subject.is_in(read_paper(hit.paper))]

@@ -97,7 +97,7 @@ class Calls:
                 raise RagError("a call is a JSON object", hint=f"arguments are {', '.join(kind.model_fields)}")
             checked(kind, sent)
         except RagError as error:
-            await _answer(send, 422, str(error))
+            await _answer(send, 422, "; ".join(filter(None, (error.message, error.hint))))
         except (ValueError, RecursionError):
             await _answer(send, 422, "a call is a JSON object, and this is no JSON")
         else:

@@ -21,6 +21,7 @@ from rag.grounding.subject import attributed
 from rag.grounding.verdicts import Checked, Support, judge
 from rag.grounding.verifiers import Located as LocatedVerifier
 from rag.grounding.verifiers import Verifier
+from rag.language.stopwords import ASKS_FOR_A_THING
 from rag.markup import plain_text
 from rag.papers import Paper
 from rag.quantities import same
@@ -125,7 +126,7 @@ class Grounding:
 
     def _is_echo(self, claim: str) -> bool:
         """Whether a sentence has only the words of a question that asks which, who or how: it answers nothing."""
-        if not _ASKS_FOR_A_THING.search(self._question):
+        if not ASKS_FOR_A_THING.search(self._question):
             return False
         ours, asked = analyse(claim, self._evidence.names), analyse(self._question, self._evidence.names)
         alignment = align(ours, asked)
@@ -207,7 +208,6 @@ def _with_the_figures(candidates: Sequence[Located]) -> list[Located]:
 _ASKS_FOR_PAPERS = re.compile(
     r"\b(?:papers?|works?|articles?|stud(?:y|ies)|titles?|publications?)\b|论文", re.IGNORECASE
 )
-_ASKS_FOR_A_THING = re.compile(r"\b(?:which|what|who|whose|where|when|why|how)\b", re.IGNORECASE)
 _RELATED = 0.35  # cosine of a sentence to a question that it may answer in other words
 _RANK = {Verdict.SUPPORTED: 3, Verdict.CONTRADICTED: 2, Verdict.PARTLY: 1, Verdict.NOT_FOUND: 0}
 

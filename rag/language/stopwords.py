@@ -80,6 +80,7 @@ ASKING = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+ASKS_FOR_A_THING = re.compile(r"\b(?:which|what|who|whose|where|when|why|how)\b", re.IGNORECASE)
 ASKING_CJK = re.compile(
     "请问|請問|请|告诉我|告訴我|介绍一下|介绍|解释一下|解释|总结一下|总结|列出|哪些论文|哪篇论文|哪几篇|这篇论文|该论文|论文|論文|文章|摘要|作者|文献|"
     "什么样|什么|甚麼|什麼|是否|是不是|有没有|有多少|多少|多大|多高|多长|几个|几种|哪些|哪个|哪种|哪篇|哪里|如何|怎么样|怎么|怎样|为什么|為什麼|为何|"
