@@ -67,8 +67,11 @@ class Evidence:
         return 1 / (1 + math.exp(-value))
 
 
-def weigh(ranking: Ranking, encode: Encode) -> Evidence:
-    """The strongest evidence: of one of the best papers, or of those together that bear the names asked about."""
+def weigh(ranking: Ranking, encode: Encode, *, named: bool = False) -> Evidence:
+    """The strongest evidence: of one of the best papers, or of those together that bear the names asked about.
+
+    `named`: the question names its papers in another way, by who wrote them.
+    """
     names = _rare_names(ranking.question, ranking.frequency, ranking.total)
     known = [name for name in names if all(ranking.frequency.get(stem, 0) for stem in name)]
     papers = [read_paper(hit.paper) for hit in ranking.hits]
@@ -77,7 +80,7 @@ def weigh(ranking: Ranking, encode: Encode) -> Evidence:
     if bearing := [paper for paper in papers if any(name <= paper.stems for name in known)]:
         whole = [paper for paper in bearing if all(name <= paper.stems for name in known)]
         groups = [[paper] for paper in whole] or [bearing]
-    found = [_weigh(group, ranking, encode, unknown, named=bool(bearing)) for group in groups]
+    found = [_weigh(group, ranking, encode, unknown, named=named or bool(bearing)) for group in groups]
     return max(found, key=lambda one: one.probability, default=Evidence())
 
 
@@ -97,14 +100,14 @@ def _weigh(papers: Sequence[ReadPaper], ranking: Ranking, encode: Encode, unknow
     )
 
 
-def is_answerable(ranking: Ranking, encode: Encode, read: Read | None = None) -> bool:
-    """Whether to go on and write an answer; `read` has a model look at the nearest sentences.
+def is_answerable(ranking: Ranking, encode: Encode, read: Read | None = None, *, named: bool = False) -> bool:
+    """Whether to go on and write an answer; `read` has a model look at the nearest sentences; `named` as in `weigh`.
 
     A question that asks no more than what a thing is, or which papers are about it, is answered where a paper has it.
     """
     if bearing(ranking):
         return True
-    by_words = weigh(ranking, encode).probability
+    by_words = weigh(ranking, encode, named=named).probability
     ratio = read(nearest(ranking, encode), ranking.question) if read else None
     if ratio is None:
         return by_words >= THRESHOLD

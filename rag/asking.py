@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from rag.answer import Answer, Reason, Refusal, Sentence, Timings
 from rag.answerability import Read, is_answerable
+from rag.authors import authors_named, listed
 from rag.composition import Composition
 from rag.conversation import Turn, bounded, standalone, translate
 from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Withdrawn, Words
+from rag.followup import names_in
 from rag.generation import prompts
 from rag.generation.citations import Cited, Markers, Reset, Text
 from rag.generation.extractive import is_said, pick_others, pick_sentences
@@ -53,6 +55,7 @@ class Asking:
     tokens: tuple[int, int] = (0, 0)
     translated: bool = False
     before: tuple[Turn, ...] = ()  # the turns that the question leans on
+    by_author: bool = False  # the question names who wrote the papers
     more: bool = False  # what they have not said is asked for
     started: float = field(default_factory=time.monotonic)
     retrieval_seconds: float = 0.0
@@ -90,15 +93,28 @@ class Asking:
         self.notices += [note for note in (rewritten.note, translated.note) if note]
         if self.standalone != self.question:
             yield Rewritten(self.standalone)
-        self.ranking = self.engine.retriever.search(self.standalone, top_k=top_k, filters=filters)
+        asked, by = self.standalone, authors_named(self.standalone, self.engine.store.catalogue)
+        if by is not None and not by.unknown:
+            filters = replace(filters, author=";".join(by.authors), year=filters.year or by.year)
+            asked, self.by_author = by.question or asked, True
+        self.ranking = self.engine.retriever.search(asked, top_k=top_k, filters=filters)
         self.retrieval_seconds = time.monotonic() - self.started
+        if by is not None and by.unknown:
+            yield self.refuse(Reason.NOT_IN_ABSTRACTS, by.unknown)
+            return
         if not self.ranking.allowed:
             yield self.refuse(
-                Reason.FILTER_TOO_NARROW, "No paper passes the filters.", "widen the year, venue, source or keyword"
+                Reason.FILTER_TOO_NARROW,
+                "No paper passes the filters.",
+                "widen the year, venue, source, keyword or author",
             )
             return
         yield Retrieved(self.ranking.sources)
-        if told := told_by_record(self.ranking.question, [hit.paper for hit in self.ranking.hits]):
+        if by is not None and not by.question:
+            told = listed(by.authors, [hit.paper for hit in self.ranking.hits], self.ranking.allowed)
+            yield self.refuse(Reason.NOT_IN_ABSTRACTS, f"Abstracts do not say who wrote them. {told}")
+            return
+        if told := told_by_record(self.ranking.question, [hit.paper for hit in self.ranking.hits], self._meant()):
             yield self.refuse(Reason.NOT_IN_ABSTRACTS, f"Abstracts do not say that. {told}")
             return
         if not self._is_answerable(self.ranking):
@@ -123,8 +139,13 @@ class Asking:
                 yield from self._extract(self.ranking)
         yield self._finished()
 
+    def _meant(self) -> list[Paper]:
+        """The papers that the last answer cites, where the question names nothing itself."""
+        cited = next((turn.papers for turn in reversed(self.before) if turn.papers), ())
+        return list(self.engine.store.catalogue.papers(cited)) if not names_in(self.question) else []
+
     def _is_answerable(self, ranking: Ranking) -> bool:
-        return bool(ranking.hits) and is_answerable(ranking, self.engine.encode, self._reader())
+        return bool(ranking.hits) and is_answerable(ranking, self.engine.encode, self._reader(), named=self.by_author)
 
     def _narrow(self, top_k: int, filters: Filters) -> bool:
         """Whether a part of the question can be answered; the first that can is what is answered then."""

@@ -32,6 +32,7 @@ Year = Annotated[str, typer.Option(help="2024, 2020-2024, 2020- or -2024.")]
 Venue = Annotated[str, typer.Option(help="Part of the venue's name.")]
 SourceName = Annotated[str, typer.Option("--source", help="Part of the source's name, see `rag sources`.")]
 Keyword = Annotated[str, typer.Option(help="Part of a keyword.")]
+Author = Annotated[str, typer.Option(help="An author's name, or several with ; between.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -108,6 +109,7 @@ def ask(
     venue: Venue = "",
     source: SourceName = "",
     keyword: Keyword = "",
+    author: Author = "",
     unsupported: Annotated[str, typer.Option(help="mark or drop sentences found in no abstract.")] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -117,7 +119,7 @@ def ask(
     if unsupported not in ("", "mark", "drop"):
         _fail(f"--unsupported takes mark or drop, not {unsupported!r}")
     engine = _engine()
-    filters = Filters(year=year, venue=venue, source=source, keyword=keyword)
+    filters = Filters(year=year, venue=venue, source=source, keyword=keyword, author=author)
     options = {"filters": filters, "llm": llm or None, "top_k": top_k or None, "unsupported": unsupported or None}
     if not question and sys.stdin.isatty():
         from rag.chat import converse
@@ -140,6 +142,7 @@ def search(
     venue: Venue = "",
     source: SourceName = "",
     keyword: Keyword = "",
+    author: Author = "",
     as_json: AsJson = False,
 ) -> None:
     """Show the papers that match best, with their scores and the matching passage."""
@@ -150,7 +153,7 @@ def search(
 
     engine = _engine()
     found = engine.search(
-        question, top_k=top_k, filters=Filters(year=year, venue=venue, source=source, keyword=keyword)
+        question, top_k=top_k, filters=Filters(year=year, venue=venue, source=source, keyword=keyword, author=author)
     )
     if as_json:
         _print_json([{**asdict(one), "passage": one.passage} for one in found])

@@ -47,7 +47,7 @@ _VERB = re.compile(
     r"(?:achiev|address|appl|ask|build|come|compar|deal|evaluat|find|giv|handl|happen|improv|introduc|learn|mak|measur|need|"
     r"outperform|win|writ|wrot|propos|reach|reduc|report|sav|show|solv|studi|stud|tak|tell|train|try|us|work|describ|"
     r"explain|list)"
-    r"(?:e|es|s|y|ies|ied|ed|ing|en|)|made|gave|took|built|found|shown|won|tells?)\b",
+    r"(?:e|es|s|y|ies|ied|ed|ing|en|)|made|gave|took|built|found|shown|won|tells?)\b|^\W*who (?!else\b)\w{4,}",
     re.IGNORECASE,
 )
 _OPENING = re.compile(

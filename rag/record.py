@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -87,25 +87,33 @@ _FIELDS: Final = (
 )
 
 
-def told_by_record(question: str, papers: Iterable[Paper]) -> str:
-    """What the records of the papers that the question names say of the field that it asks for.
+def told_by_record(question: str, papers: Iterable[Paper], meant: Sequence[Paper] = ()) -> str:
+    """What the records of the papers that the question names say of the field that it asks for; `meant` are those that
+    were spoken of where it names none ("Who wrote it?").
 
     A paper is named by its title up to the colon ("TNT"), by half of the whole, or by a name that it introduces, unless
-    the question is who introduced that. Empty where the question asks for no field, or names none of the papers.
+    the question is who introduced that: where none did, that is said. Empty where the question asks for no field, or
+    names none of the papers.
     """
     field = next((one for one in _FIELDS if one.asked.search(question)), None)
     if field is None:
         return ""
     titles = {paper: plain_text(paper.title) for paper in papers}
     words = frozenset(stems(question))
-    names = set() if _INTRODUCED.search(question) else {" ".join(stems(term.text)) for term in named_terms(question)}
-    named = [paper for paper, title in titles.items() if _is_named(title, words) or names & own_names(paper)]
+    introduced = _INTRODUCED.search(question) is not None
+    asked = {" ".join(stems(term.text)): term.text for term in named_terms(question)}
+    names = set() if introduced else set(asked)
+    named = list(meant) or [
+        paper for paper, title in titles.items() if _is_named(title, words) or names & own_names(paper)
+    ]
     if not named and _WROTE.search(question):
         return "No paper that was found is called that."
+    if not named and introduced and asked and not any(asked.keys() & own_names(paper) for paper in titles):
+        return f"No paper that was found introduces {' or '.join(asked.values())}."
     return " ".join(
-        f"The record of “{titles[paper]}” says that {field.said(paper)}."
+        f"The record of “{plain_text(paper.title)}” says that {field.said(paper)}."
         if field.said(paper)
-        else f"The record of “{titles[paper]}” has no {field.name}."
+        else f"The record of “{plain_text(paper.title)}” has no {field.name}."
         for paper in named[:_MOST_PAPERS]
     )
 

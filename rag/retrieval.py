@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rag.answer import Source
+from rag.authors import written_by
 from rag.catalogue import Catalogue, chunk_id
 from rag.embedding import Vectors
 from rag.errors import EmbeddingUnavailable, SettingsError
@@ -34,15 +35,17 @@ _DENSE_SHARE = 0.5
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Limits on the papers searched. `year` is "2024", "2020-2024", "2020-" or "-2024"; the others match parts of
-    the venue, source name or one keyword, in any case."""
+    the venue, source name or one keyword, in any case. `author` is a name as `rag.authors.written_by` takes it, or
+    several with ";" between them, of which one has to agree."""
 
     year: str = ""
     venue: str = ""
     source: str = ""
     keyword: str = ""
+    author: str = ""
 
     def __bool__(self) -> bool:
-        return any((self.year, self.venue, self.source, self.keyword))
+        return any((self.year, self.venue, self.source, self.keyword, self.author))
 
     @property
     def years(self) -> tuple[int, int]:
@@ -191,8 +194,17 @@ def allowed_papers(catalogue: Catalogue, filters: Filters) -> dict[str, tuple[st
             "id IN (SELECT paper FROM origins JOIN sources ON source = sources.n WHERE name LIKE ? ESCAPE '\\')"
         )
         arguments.append(_like(filters.source))
-    rows = catalogue.select(f"SELECT id, version, chunks FROM papers WHERE {' AND '.join(conditions)}", arguments)
-    return {paper: (version, chunks) for paper, version, chunks in rows}
+    if names := [name for name in filters.author.split(";") if name.strip()]:
+        conditions.append("authors != '[]'")
+    rows = catalogue.select(
+        f"SELECT id, version, chunks{', authors' if names else ''} FROM papers WHERE {' AND '.join(conditions)}",
+        arguments,
+    )
+    return {
+        paper: (version, chunks)
+        for paper, version, chunks, *authors in rows
+        if not authors or any(written_by(authors[0], name) for name in names)
+    }
 
 
 def fuse(lexical: Mapping[str, float], dense: Mapping[str, float], *, all_found: bool = False) -> dict[str, float]:

@@ -94,7 +94,7 @@ def _is_elsewhere(question: str, topic: Sequence[str], shelf: Shelf) -> bool:
     said = " ".join(topic)
     if not informative(thing) or is_clause(thing):
         return False
-    beside = names_in(said) or informative(said)
+    beside = [name for name in names_in(said) if shelf.holds(name)] or informative(said)
     return shelf.holds(thing) and not any(shelf.holds(f"{word} {thing}") for word in beside)
 
 

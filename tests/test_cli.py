@@ -194,6 +194,8 @@ def test_a_refusal_is_4_and_small_talk_is_0(sea: Rag) -> None:
     assert sea("ask", "hello").code == 0
     narrow = sea("ask", ASK, "--year", "1990")
     assert (narrow.code, "No paper passes the filters" in narrow.out) == (4, True)
+    strange = sea("ask", ASK, "--author", "Nobody")
+    assert (strange.code, "No paper passes the filters" in strange.out) == (4, True)
 
 
 def test_an_empty_store_is_4_and_says_what_to_do(rag: Rag) -> None:

@@ -81,6 +81,7 @@ def test_questions_that_lean_on_the_one_before(question: str) -> None:
         "List the papers on time series forecasting.",
         "What is the capital of Australia?",
         "Who proposed Muon?",
+        "who invented transformers?",
         "哪些论文研究了分子生成？",
         "C2Seg 用了什么方法？",
         "And which papers study molecule generation?",

@@ -57,7 +57,7 @@ def test_many_authors_are_counted() -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        "Who proposed GRPO?",  # in a title, but as what that paper builds on
+        "Who proposed the idea?",
         "How fast is TNT?",
         "When does TNT help?",
         "What do the authors of TNT prove?",
@@ -82,6 +82,11 @@ def test_a_paper_is_called_by_what_it_introduces(question: str) -> None:
     paper = Paper("We propose FooNet, a network.", title="Deep Foo", authors=("Ada Lovelace",), year=2020)
     assert told_by_record(question, [TNT, paper]).startswith("The record of “Deep Foo” says that it ")
     assert told_by_record("Who proposed FooNet?", [TNT, paper]) == ""  # its authors, or those of an older paper
+
+
+def test_that_no_paper_introduces_it_is_said() -> None:
+    told = told_by_record("Who proposed GRPO?", [HEADS, TNT])  # in a title, but as what that paper builds on
+    assert told == "No paper that was found introduces GRPO."
 
 
 def test_what_the_record_says_is_a_refusal_with_the_paper_listed(sample: Engine) -> None:

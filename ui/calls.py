@@ -24,24 +24,29 @@ class _Call(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _Filtered(_Call):
+class Ask(_Call):
+    """`top_k` 0 is the configured number; `history` has [question, answer] pairs. In the order of the endpoint's
+    arguments, as the others are: a call may give them by place."""
+
     question: Question
+    top_k: int = Field(default=0, ge=0, le=MOST_PAPERS)
     year: str = ""
     venue: str = ""
     keyword: str = ""
     source: str = ""
-
-
-class Ask(_Filtered):
-    """`top_k` 0 is the configured number; `history` has [question, answer] pairs."""
-
-    top_k: int = Field(default=0, ge=0, le=MOST_PAPERS)
     model: str = ""
     history: list[Annotated[list[str], Field(min_length=2, max_length=2)]] | None = None
+    author: str = ""
 
 
-class Search(_Filtered):
+class Search(_Call):
+    question: Question
     top_k: int = Field(default=10, ge=1, le=MOST_PAPERS)
+    year: str = ""
+    venue: str = ""
+    keyword: str = ""
+    source: str = ""
+    author: str = ""
 
 
 class GetPaper(_Call):
@@ -85,9 +90,6 @@ class Calls:
         if kind is None:
             await _answer(send, 404, f"there is no such endpoint; there are {', '.join(CALLS)}")
             return
-        if "/v2/" not in scope["path"]:  # arguments by place, as Gradio's own clients send them
-            await self._app(scope, receive, send)
-            return
         body = await _read(receive)
         try:
             if body is None:
@@ -95,7 +97,10 @@ class Calls:
             sent = json.loads(body)
             if not isinstance(sent, dict):
                 raise RagError("a call is a JSON object", hint=f"arguments are {', '.join(kind.model_fields)}")
-            checked(kind, sent)
+            if "/v2/" in scope["path"]:
+                checked(kind, sent)
+            else:
+                body = json.dumps(sent | {"data": _by_place(kind, sent.get("data"))}).encode()
         except RagError as error:
             await _answer(send, 422, "; ".join(filter(None, (error.message, error.hint))))
         except (ValueError, RecursionError):
@@ -104,6 +109,15 @@ class Calls:
             sent_as = [pair for pair in scope["headers"] if pair[0] != b"content-type"]
             headers = [*sent_as, (b"content-type", b"application/json")]  # whatever it was called: it is JSON
             await self._app({**scope, "headers": headers}, _again(body or b"", receive), send)
+
+
+def _by_place(kind: type[_Call], data: Any) -> list[Any]:
+    """All arguments of a call that gives them by place; those that it leaves out at the end as they are by default."""
+    places = tuple(kind.model_fields)
+    if not isinstance(data, list) or len(data) > len(places):
+        raise RagError(f"data is a list of up to {len(places)} values", hint=f"arguments are {', '.join(places)}")
+    call = checked(kind, dict(zip(places, data, strict=False)))
+    return [getattr(call, place) for place in places]
 
 
 async def _read(receive: Receive) -> bytes | None:

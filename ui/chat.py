@@ -123,7 +123,9 @@ class Chat:
             self.venue = gr.Textbox(label="Venue")
             self.keyword = gr.Textbox(label="Keyword")
             self.source = gr.Dropdown([("Any", "")], value="", label="Source", filterable=False)
-            self.options = (self.llm, self.top_k, self.year, self.venue, self.keyword, self.source, self.unsupported)
+            self.author = gr.Textbox(label="Author")
+            filters = (self.year, self.venue, self.keyword, self.source, self.author)
+            self.options = (self.llm, self.top_k, *filters, self.unsupported)
 
     def connect(self, blocks: gr.Blocks) -> None:
         """The tab's events. To be called when all components are there."""
@@ -181,6 +183,7 @@ class Chat:
             kept["venue"],
             kept["keyword"],
             gr.Dropdown(choices=sources, value=kept["source"]),
+            kept["author"],
             kept["unsupported"] or self._settings.unsupported,
         )
 

@@ -36,6 +36,7 @@ def add_endpoints(engines: Engines) -> None:
         source: str = "",
         model: str = "",
         history: list[list[str]] | None = None,
+        author: str = "",
     ) -> dict[str, Any]:
         """Answer a question from the abstracts of the library, and from nothing else.
 
@@ -55,10 +56,11 @@ def add_endpoints(engines: Engines) -> None:
             source: Only papers from sources whose name contains this; empty for any.
             model: The model that writes, such as "extractive" or "ollama/llama3.2"; empty for the configured one.
             history: Earlier [question, answer] pairs, oldest first, for a follow-up question.
+            author: Only papers by this author, or by one of several with ";" between; empty for any.
         """
-        asked = {"question": question, "year": year, "venue": venue, "keyword": keyword, "source": source}
+        filters = {"year": year, "venue": venue, "keyword": keyword, "source": source, "author": author}
         with _Told():
-            call = checked(Ask, asked | {"top_k": top_k, "model": model, "history": history})
+            call = checked(Ask, filters | {"question": question, "top_k": top_k, "model": model, "history": history})
             answer = engines.get().ask(
                 call.question,
                 history=[Turn(pair[0], pair[1]) for pair in call.history or ()],
@@ -69,7 +71,13 @@ def add_endpoints(engines: Engines) -> None:
             return answer.to_dict()
 
     def search(
-        question: str, top_k: int = 10, year: str = "", venue: str = "", keyword: str = "", source: str = ""
+        question: str,
+        top_k: int = 10,
+        year: str = "",
+        venue: str = "",
+        keyword: str = "",
+        source: str = "",
+        author: str = "",
     ) -> list[dict[str, Any]]:
         """Find the papers of the library that fit a question or some words best. No answer is written.
 
@@ -84,10 +92,11 @@ def add_endpoints(engines: Engines) -> None:
             venue: Only papers whose venue contains this; empty for any.
             keyword: Only papers with a keyword that contains this; empty for any.
             source: Only papers from sources whose name contains this; empty for any.
+            author: Only papers by this author, or by one of several with ";" between; empty for any.
         """
-        asked = {"question": question, "year": year, "venue": venue, "keyword": keyword, "source": source}
+        filters = {"year": year, "venue": venue, "keyword": keyword, "source": source, "author": author}
         with _Told():
-            call = checked(Search, asked | {"top_k": top_k})
+            call = checked(Search, filters | {"question": question, "top_k": top_k})
             found = engines.get().search(call.question, top_k=call.top_k, filters=_filters(call))
             return [{**asdict(one), "passage": one.passage} for one in found]
 
@@ -129,9 +138,7 @@ def tools_speak_json(blocks: gr.Blocks) -> None:
 
 
 def _filters(call: Ask | Search) -> Filters:
-    return Filters(
-        year=call.year.strip(), venue=call.venue.strip(), keyword=call.keyword.strip(), source=call.source.strip()
-    )
+    return Filters(**{name: getattr(call, name).strip() for name in ("year", "venue", "keyword", "source", "author")})
 
 
 class _Told:

@@ -52,11 +52,12 @@ class Options:
     venue: str = ""
     keyword: str = ""
     source: str = ""
+    author: str = ""
     unsupported: str = ""
 
     @property
     def filters(self) -> Filters:
-        return Filters(year=self.year, venue=self.venue, keyword=self.keyword, source=self.source)
+        return Filters(year=self.year, venue=self.venue, keyword=self.keyword, source=self.source, author=self.author)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ _TITLES = {
 }
 _TRY = {
     Reason.NO_PAPERS: ("Add a file under Library, or run rag ingest FILE.",),
-    Reason.FILTER_TOO_NARROW: ("Widen year, venue, keyword or source in the settings.",),
+    Reason.FILTER_TOO_NARROW: ("Widen year, venue, keyword, source or author in the settings.",),
     Reason.NOT_IN_ABSTRACTS: (
         "Name the method, data set or substance the way its authors would.",
         "Look at the nearest papers: the question may need one of their terms.",

@@ -25,7 +25,7 @@ class Session:
 
 def options_from(values: tuple[Any, ...]) -> Options:
     """What the settings drawer holds, in the order of its components."""
-    llm, top_k, year, venue, keyword, source, unsupported = values
+    llm, top_k, year, venue, keyword, source, author, unsupported = values
     return Options(
         llm or "",
         int(top_k or 0),
@@ -33,6 +33,7 @@ def options_from(values: tuple[Any, ...]) -> Options:
         (venue or "").strip(),
         (keyword or "").strip(),
         source or "",
+        (author or "").strip(),
         unsupported or "",
     )
 

@@ -121,7 +121,7 @@ def test_other_errors_are_told_and_are_no_answer(raised: Exception, message: str
 
 def test_what_was_chosen_reaches_the_engine() -> None:
     engine = Played(Done(Answer("q", "q")))
-    shots(engine, options=Options("ollama/x", 3, "2024", "ICLR", "graphs", "a.csv", "drop"))
+    shots(engine, options=Options("ollama/x", 3, "2024", "ICLR", "graphs", "a.csv", "Ng", "drop"))
     assert (engine.asked["llm"], engine.asked["top_k"], engine.asked["unsupported"]) == ("ollama/x", 3, "drop")
     assert engine.asked["filters"].year == "2024"
     shots(engine)

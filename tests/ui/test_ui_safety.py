@@ -17,6 +17,7 @@ from running import Start
 from rag.errors import StoreMismatch
 from rag.settings import Settings
 from ui.app import UPLOAD_LIMIT
+from ui.calls import CALLS
 
 QUESTION = "How do language models trade compression for meaning?"
 
@@ -172,7 +173,9 @@ def test_wrong_calls_are_told_what_is_wrong_and_not_echoed(start: Start, caplog:
         assert said.status_code == 422, body
         assert said.json()["detail"].startswith(told)
         assert len(said.text) < 500
-    assert "arguments are question, year" in httpx.post(f"{url}gradio_api/call/v2/search", json={}).json()["detail"]
+    assert (
+        "arguments are question, top_k, year" in httpx.post(f"{url}gradio_api/call/v2/search", json={}).json()["detail"]
+    )
     unread = httpx.post(f"{url}gradio_api/call/v2/ask", content=b"{no json")
     assert (unread.status_code, unread.json()["detail"]) == (422, "a call is a JSON object, and this is no JSON")
     assert httpx.post(f"{url}gradio_api/call/v2/ask", content=b" " * 1_100_000).status_code == 422
@@ -200,6 +203,31 @@ def test_what_is_left_out_has_its_default(start: Start) -> None:
     (answer,) = json.loads(said.rpartition("data: ")[2])
     assert len(answer["sources"]) == 2
     assert "[1]" in answer["text"]
+
+
+def test_values_by_place_may_end_early(start: Start) -> None:
+    url = start().url
+    for data in ([QUESTION, 2], [QUESTION, 2, "", "", "", "", "", None]):
+        event = httpx.post(f"{url}gradio_api/call/ask", json={"data": data}).json()["event_id"]
+        said = httpx.get(f"{url}gradio_api/call/ask/{event}", timeout=60).text.strip()
+        (answer,) = json.loads(said.rpartition("data: ")[2])
+        assert len(answer["sources"]) == 2
+    told = "question: is missing; arguments are question, top_k, year"
+    for body, said in (
+        ({"data": []}, told),
+        ({"data": "x"}, "data is a list of up to 9 values"),
+        ({"data": [""] * 10}, "data is a list of up to 9 values"),
+        ({}, "data is a list"),
+    ):
+        refused = httpx.post(f"{url}gradio_api/call/ask", json=body)
+        assert refused.status_code == 422
+        assert refused.json()["detail"].startswith(said)
+
+
+def test_places_are_those_that_the_app_tells(start: Start) -> None:
+    told = httpx.get(f"{start().url}gradio_api/info").json()["named_endpoints"]
+    for name, kind in CALLS.items():
+        assert [one["parameter_name"] for one in told[f"/{name}"]["parameters"]] == list(kind.model_fields)
 
 
 def outcome(url: str, name: str, body: dict[str, Any]) -> str:
