@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from rag.answer import Answer, Reason, Refusal, Sentence, Timings
 from rag.answerability import Read, is_answerable
-from rag.authors import authors_named, listed
 from rag.composition import Composition
 from rag.conversation import Turn, bounded, standalone, translate
 from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Withdrawn, Words
@@ -22,9 +21,9 @@ from rag.generation.models import EXTRACTIVE, Model
 from rag.generation.providers import stream
 from rag.generation.writing import Writing
 from rag.grounding import Grounder, Grounding, Piece
+from rag.inquiry import inquire
 from rag.papers import Paper
 from rag.parts import parts_of
-from rag.record import told_by_record
 from rag.retrieval import Filters, Ranking
 from rag.shelf import Library
 from rag.smalltalk import smalltalk
@@ -93,15 +92,10 @@ class Asking:
         self.notices += [note for note in (rewritten.note, translated.note) if note]
         if self.standalone != self.question:
             yield Rewritten(self.standalone)
-        asked, by = self.standalone, authors_named(self.standalone, self.engine.store.catalogue)
-        if by is not None and not by.unknown:
-            filters = replace(filters, author=";".join(by.authors), year=filters.year or by.year)
-            asked, self.by_author = by.question or asked, True
-        self.ranking = self.engine.retriever.search(asked, top_k=top_k, filters=filters)
+        inquiry = inquire(self.standalone, filters, self.engine.store.catalogue)
+        self.by_author = inquiry.mention is not None
+        self.ranking = self.engine.retriever.search(inquiry.question, top_k=top_k, filters=inquiry.filters)
         self.retrieval_seconds = time.monotonic() - self.started
-        if by is not None and by.unknown:
-            yield self.refuse(Reason.NOT_IN_ABSTRACTS, by.unknown)
-            return
         if not self.ranking.allowed:
             yield self.refuse(
                 Reason.FILTER_TOO_NARROW,
@@ -110,15 +104,13 @@ class Asking:
             )
             return
         yield Retrieved(self.ranking.sources)
-        if by is not None and not by.question:
-            told = listed(by.authors, [hit.paper for hit in self.ranking.hits], self.ranking.allowed)
-            yield self.refuse(Reason.NOT_IN_ABSTRACTS, f"Abstracts do not say who wrote them. {told}")
+        told = inquiry.told(self.ranking, self._meant())
+        if told and inquiry.only_record:
+            yield self.refuse(Reason.NOT_IN_ABSTRACTS, told)
             return
-        if told := told_by_record(self.ranking.question, [hit.paper for hit in self.ranking.hits], self._meant()):
-            yield self.refuse(Reason.NOT_IN_ABSTRACTS, f"Abstracts do not say that. {told}")
-            return
+        self.notices += [told] if told else []
         if not self._is_answerable(self.ranking):
-            if not self._narrow(top_k, filters):
+            if not self._narrow(self.ranking.question, top_k, inquiry.filters):
                 yield self._not_here()
                 return
             yield Retrieved(self.ranking.sources)
@@ -147,9 +139,9 @@ class Asking:
     def _is_answerable(self, ranking: Ranking) -> bool:
         return bool(ranking.hits) and is_answerable(ranking, self.engine.encode, self._reader(), named=self.by_author)
 
-    def _narrow(self, top_k: int, filters: Filters) -> bool:
+    def _narrow(self, question: str, top_k: int, filters: Filters) -> bool:
         """Whether a part of the question can be answered; the first that can is what is answered then."""
-        parts = parts_of(self.standalone)
+        parts = parts_of(question)
         for part in parts if len(parts) > 1 else ():
             ranking = self.engine.retriever.search(part, top_k=top_k, filters=filters)
             if self._is_answerable(ranking):

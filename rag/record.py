@@ -87,6 +87,11 @@ _FIELDS: Final = (
 )
 
 
+def asks_record(question: str) -> bool:
+    """Whether the question asks for a field of a paper's record."""
+    return any(field.asked.search(question) for field in _FIELDS)
+
+
 def told_by_record(question: str, papers: Iterable[Paper], meant: Sequence[Paper] = ()) -> str:
     """What the records of the papers that the question names say of the field that it asks for; `meant` are those that
     were spoken of where it names none ("Who wrote it?").

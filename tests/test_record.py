@@ -96,3 +96,12 @@ def test_what_the_record_says_is_a_refusal_with_the_paper_listed(sample: Engine)
     assert "TNT: Improving Chunkwise Training" in answer.refusal.message
     assert "2026" in answer.refusal.message
     assert any(source.paper.title.startswith("TNT") for source in answer.sources)
+
+
+def test_the_half_of_a_question_that_asks_for_the_record_is_told_beside_the_answer(sample: Engine) -> None:
+    answer = sample.ask("How fast is TNT and when was it published?")
+    assert any("17×" in sentence.text for sentence in answer.sentences)
+    assert [note for note in answer.notices if note.endswith("says that it is from 2026.")]
+    both = sample.ask("Who wrote TNT and when was it published?")
+    assert both.refusal is not None
+    assert both.refusal.message.startswith("Abstracts do not say that. The record of “TNT")
