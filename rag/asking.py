@@ -27,6 +27,7 @@ from rag.parts import parts_of
 from rag.retrieval import Filters, Ranking
 from rag.shelf import Library
 from rag.smalltalk import smalltalk
+from rag.suggestion import suggestions
 from rag.verification import Verification, question_reader
 
 if TYPE_CHECKING:
@@ -265,8 +266,15 @@ class Asking:
         return self.refuse(
             Reason.NOT_IN_ABSTRACTS,
             f"These abstracts do not answer that{nearest}.",
-            "ask about what the listed papers say, or use their own terms",
+            self._hint(),
         )
+
+    def _hint(self) -> str:
+        ranking = self.ranking
+        meant = suggestions(ranking.question, ranking.frequency, self.engine.store.catalogue) if ranking else {}
+        if meant:
+            return "; ".join(f"no paper has “{typed}”, but “{word}” is there" for typed, word in meant.items())
+        return "ask about what the listed papers say, or use their own terms"
 
     def refuse(self, reason: Reason, message: str, hint: str = "") -> Done:
         """The answer that says why there is none."""

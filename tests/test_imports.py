@@ -21,7 +21,16 @@ LEVELS = [
     {"rag.readers", "rag.embedding", "rag.chunks", "rag.database", "rag.catalogue", "rag.chroma"},
     {"rag.metadata"},
     {"rag.collection", "rag.sync"},
-    {"rag.store", "rag.answer", "rag.evidence", "rag.fulltext", "rag.authors", "rag.events", "rag.spelling"},
+    {
+        "rag.store",
+        "rag.answer",
+        "rag.evidence",
+        "rag.fulltext",
+        "rag.authors",
+        "rag.suggestion",
+        "rag.events",
+        "rag.spelling",
+    },
     {"rag.retrieval", "rag.recovery"},
     {"rag.subject", "rag.followup"},
     {
