@@ -12,6 +12,7 @@ from rag.names import Name, joined_name
 
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d|21\d\d)(?!\d)")
 _COMPACT_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?!\d)")
+_LARGEST = 1e15  # no year, date or epoch is larger, and a number of 400 digits is no float
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?[\s-]?){1,4}")
 _NO_ABSTRACT = re.compile(
     r"\W*(?:n/?a|nan|none|null|nil|no abstract(?: (?:is )?(?:available|provided))?|abstract (?:not|un)\s?available)\W*",
@@ -61,7 +62,7 @@ def year_of(value: object) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return _year_of_number(float(value))
+        return _year_of_number(float(value)) if abs(value) < _LARGEST else None
     if isinstance(value, Mapping):
         keys = ("value", "year", "date-parts", "date", "raw")
         return next((year for key in keys if (year := year_of(value.get(key)))), None)

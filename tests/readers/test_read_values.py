@@ -41,6 +41,8 @@ from rag.readers.values import abstract_of, keywords_of, names_of, text_of, url_
         (12, None),
         (float("nan"), None),
         (float("inf"), None),
+        (10**400, None),
+        (-(10**400), None),
         ("10.1000/12024567", None),
         ([[[[[]]]]], None),
     ],
