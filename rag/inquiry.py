@@ -34,6 +34,8 @@ class Inquiry:
             return self.mention.unknown
         if self.mention is not None and not self.mention.question:
             return f"Abstracts do not say who wrote them. {listed(self.mention.authors, papers, ranking.allowed)}"
+        if self.mention is not None and ranking.allowed == 1:
+            meant = papers
         said = told_by_record(self.of_record, papers, meant)
         return f"Abstracts do not say that. {said}" if said and self.only_record else said
 

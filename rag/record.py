@@ -58,7 +58,7 @@ _FIELDS: Final = (
     _Field(
         re.compile(
             r"^\W*(?:and\s+)?(?:when|(?:which|what) year)\W*(?:\(|\Z)"
-            rf"|\b(?:when (?:was|were) .+? {_PUBLISHED}|when did .+? (?:appear|come out)"
+            rf"|\b(?:when (?:was|were) .+? {_PUBLISHED}|when did .+? (?:appear|come out|publish)"
             r"|(?:which|what) year (?:was|is|were|did)\b"
             rf"|(?:year of publication|publication (?:year|date)) of)\b|哪一?年(?:发表|提出|出版)",
             re.IGNORECASE,

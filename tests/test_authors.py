@@ -142,6 +142,15 @@ def test_only_papers_of_the_author_answer(sea: Engine) -> None:
     assert dated.refusal.reason is Reason.FILTER_TOO_NARROW
 
 
+def test_the_only_paper_of_an_author_is_the_one_whose_record_is_asked_for(sea: Engine) -> None:
+    answer = sea.ask("How many reefs did Smith map and when was it published?")
+    assert any("1,400" in sentence.text for sentence in answer.sentences)
+    assert answer.notices == (f"The record of “{SPACE.title}” says that it is from 2022.",)
+    when = sea.ask("When did Okafor publish on corals?")
+    assert when.refusal is not None
+    assert when.refusal.message.endswith("it is from 2021.")
+
+
 def test_an_unknown_author_is_told(sea: Engine) -> None:
     answer = sea.ask("Which papers were written by Alan Turing?")
     assert answer.refusal is not None
