@@ -89,13 +89,14 @@ def _weigh(papers: Sequence[ReadPaper], ranking: Ranking, encode: Encode, unknow
     if not sentences:
         return Evidence(unknown=unknown)
     nearest = np.sort(encode(sentences) @ ranking.vector)[-2:]
-    missing = [stem for stem in ranking.frequency if not any(stem in paper.stems for paper in papers)]
-    total = sum(ranking.rarity.values())
+    lacking = [stem for stem in ranking.frequency if not any(stem in paper.stems for paper in papers)]
+    missing = [stem for stem in lacking if stem not in _light()]  # what was "needed" is there in other words
+    total = sum(rarity for stem, rarity in ranking.rarity.items() if stem in missing or stem not in lacking)
     return Evidence(
         coverage=1 - sum(ranking.rarity[stem] for stem in missing) / total if total else 0.0,
         cosine=float(nearest.mean()),
         length=math.log1p(max(len(ranking.frequency), _NAME_WORTH if named else 0)),
-        detail=float(not _details().isdisjoint(missing)),
+        detail=float(not _stems_in("details").isdisjoint(missing)),
         unknown=unknown,
     )
 
@@ -150,7 +151,11 @@ def _is_elsewhere(question: str, known: Sequence[frozenset[str]], papers: Sequen
     )
 
 
+def _light() -> frozenset[str]:
+    return _stems_in("light")
+
+
 @cache
-def _details() -> frozenset[str]:
-    lines = (files("rag") / "data" / "words" / "details.txt").read_text(encoding="utf-8").splitlines()
+def _stems_in(name: str) -> frozenset[str]:
+    lines = (files("rag") / "data" / "words" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(stem for line in lines if not line.startswith("#") for stem in stems(line))

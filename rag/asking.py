@@ -16,7 +16,7 @@ from rag.events import Checked, Done, Event, Rechecked, Retrieved, Rewritten, Wi
 from rag.followup import names_in
 from rag.generation import prompts
 from rag.generation.citations import Cited, Markers, Reset, Text
-from rag.generation.extractive import is_said, pick_others, pick_sentences
+from rag.generation.extractive import pick_next, pick_others, pick_sentences
 from rag.generation.models import EXTRACTIVE, Model
 from rag.generation.providers import stream
 from rag.generation.writing import Writing
@@ -28,6 +28,7 @@ from rag.retrieval import Filters, Ranking
 from rag.shelf import Library
 from rag.smalltalk import smalltalk
 from rag.suggestion import suggestions
+from rag.text import informative
 from rag.verification import Verification, question_reader
 
 if TYPE_CHECKING:
@@ -162,10 +163,14 @@ class Asking:
         self.verifier = "verbatim"
         said = "\n".join(turn.answer for turn in self.before)
         cited = self.before[-1].papers if self.before else ()
-        chosen = [] if self.more else pick_sentences(ranking.question, ranking, self.engine.encode)
-        if said and is_said(chosen, said):  # to read on says more than to say it again
-            others = pick_others(ranking.question, ranking, self.engine.encode, said, cited, worthwhile=not self.more)
-            chosen = others or chosen
+        own = informative(self.question) if self.question != self.standalone else ()
+        encode = self.engine.encode
+        if self.more:
+            chosen = pick_others(ranking.question, ranking, encode, said, cited, worthwhile=False)
+        elif said:
+            chosen = pick_next(ranking.question, ranking, encode, said, cited, own)
+        else:
+            chosen = pick_sentences(ranking.question, ranking, encode, own)
         for picked in chosen:
             if self.stop.is_set():
                 return

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -100,9 +100,8 @@ def authors_named(question: str, catalogue: Catalogue) -> Mention | None:
         rest, found = _without(rest, start, end)
         year = found if len(known) == 1 else ""
     rest = re.sub(r"\b(the (?:authors|paper))(?: and \1)+", r"\1", rest)
-    bare = _BARE.fullmatch(rest) is not None
     asked = _ABOUT.sub("What is said about", rest.strip(" ,;:"))
-    return Mention(tuple(dict.fromkeys(names)), "" if bare else asked, year)
+    return Mention(tuple(dict.fromkeys(names)), "" if is_bare(rest) else asked, year)
 
 
 def written_by(authors: str, name: str) -> bool:
@@ -118,14 +117,19 @@ def written_by(authors: str, name: str) -> bool:
     return any(_bears(_parts(author), wanted) for author in json.loads(authors))
 
 
-def listed(authors: Sequence[str], papers: Iterable[Paper], total: int) -> str:
-    """What the records say of the papers of these authors, `total` of them: titles and years of the first."""
+def is_bare(question: str) -> bool:
+    """Whether nothing else is asked than which papers there are, or what they say at all."""
+    return _BARE.fullmatch(question) is not None
+
+
+def listed(which: str, papers: Iterable[Paper], total: int) -> str:
+    """What the records say of the papers "by Okafor" or "from 2021", `total` of them: titles and years of the first."""
     shown = [f"“{plain_text(paper.title)}”" + (f" ({paper.year})" if paper.year else "") for paper in papers]
     shown = shown[:_MOST_TITLES]
     if more := total - len(shown):
         shown.append(f"{more} other{'s' if more > 1 else ''}")
     text = " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
-    return f"By {' or '.join(authors)} {'are' if total > 1 else 'is'} {text}."
+    return f"{which} {'are' if total > 1 else 'is'} {text}."
 
 
 def _candidates(question: str) -> Iterator[tuple[int, int]]:

@@ -15,8 +15,20 @@ OPENING: Final = re.compile(
     r"|^\W*(?:and|but|or|und|aber|oder|et|mais|ou|y|e)\s+|^\W*(?:那么?|那麼|换成|還有|还有)\s*",
     re.IGNORECASE,
 )
-_SETTING = re.compile(r"(on|in|for|with|at|by|under|against|over|than|from|to)\s+", re.IGNORECASE)
+_PREPOSITION = r"(?:on|in|for|with|without|at|by|under|against|over|than|from|to|of|among|during|within|after|before)"
+_SETTING = re.compile(rf"(?:(?:those|the ones|patients|people)\s+)?({_PREPOSITION})\s+", re.IGNORECASE)
+_PHRASE = re.compile(
+    rf"\b(?P<preposition>{_PREPOSITION})\s+(?:(?:the|an?)\s+)?(?P<what>[^\s,;:?？!][^,;:?？!]*?)"
+    rf"(?=\s+(?:{_PREPOSITION}|and|or|as|when|while|if|but)\b|[,;:?？!]|\.?\s*\Z)",
+    re.IGNORECASE,
+)
+_OPPOSITE: Final = {"with": "without", "without": "with"}
+_ARTICLE = re.compile(r"\A(?:the|an?)\s+", re.IGNORECASE)
+_A_NUMBER = re.compile(r"\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice)\b", re.IGNORECASE)
+_ONES = re.compile(r"(?<=\w )ones?\Z", re.IGNORECASE)
+_ASKS = re.compile(r"(?:what|which|who|whom|whose|how|why|general|particular|fact|short)\b", re.IGNORECASE)
 _CLOSING = re.compile(r"\s*呢?\s*[?？!.。]*\s*$")
+_LONGEST: Final = 4  # words of a setting that another can take the place of
 _MOST = 3  # content words of a thing's name with what describes it ("the larger LLaMA model")
 
 
@@ -36,19 +48,19 @@ def asked_of_another(question: str, topic: Sequence[str], shelf: Shelf | None = 
     """The questions of a topic, the last of them asked of what `question` names ("How about TNT?", "and on QM9?").
 
     Empty where it names nothing, or there is nothing to put it in place of. That is the name in the same place: after
-    the same preposition, else one that shares a part, else the first that stands after none, or the thing that was only
-    asked for; where the last question has none ("How valid are they on QM9?"), that of a question before it. A shelf
-    knows better: what a paper introduces takes the place of what one introduces, anything else of something else ("and
-    MATH?" asks of another benchmark, not of another method), and a setting goes with the old name where no paper has it
-    together with the new one.
+    the same preposition (also what is no name: "and in mice?"), else one that shares a part, else the first that stands
+    after none, or the thing that was only asked for; where the last question has none ("How valid are they on QM9?"),
+    that of a question before it. A shelf knows better: what a paper introduces takes the place of what one introduces,
+    anything else of something else ("and MATH?" asks of another benchmark, not of another method), and a setting goes
+    with the old name where no paper has it together with the new one.
     """
     opening = OPENING.match(question)
-    if opening is None or not topic:
-        return []
-    rest = _CLOSING.sub("", question[opening.end() :])
+    rest = _CLOSING.sub("", question[opening.end() :] if opening else question.lstrip())
     setting = _SETTING.match(rest)
+    if not topic or (opening is None and setting is None):
+        return []
     thing = rest[setting.end() :] if setting else rest
-    if is_clause(thing) or len(informative(thing)) > _MOST:
+    if is_clause(thing) or sum(map(str.isalpha, informative(thing))) > _MOST:
         return []
     if setting:
         return [*topic[:-1], changed] if (changed := _set(topic[-1], setting[1].lower(), thing)) else []
@@ -59,13 +71,30 @@ def asked_of_another(question: str, topic: Sequence[str], shelf: Shelf | None = 
 
 
 def _set(before: str, preposition: str, thing: str) -> str:
-    """The question with another setting: in place of the one after the same preposition, or added."""
-    if not _names(thing, capitals=True):
+    """The question with another setting: in place of the one after the same preposition, or added. A name takes the
+    place of a name, a number that of a number ("and with 8?"), other words that of other words."""
+    if not informative(thing) or _ASKS.match(thing):
         return ""
-    place = next((span for span in _names(before) if _preceded(before, span[0], preposition)), None)
-    if place is not None:
+    bare = _ARTICLE.sub("", thing)
+    named, number = bool(_names(thing, capitals=True)), _A_NUMBER.match(bare) is not None
+    if named and (place := next((span for span in _names(before) if _preceded(before, span[0], preposition)), None)):
         return f"{before[: place[0]]}{thing}{before[place[1] :]}"
-    return f"{before.rstrip(' ?？.!')} {preposition} {thing}?"
+    alike = {preposition, _OPPOSITE.get(preposition)}
+    phrases = [
+        phrase
+        for phrase in _PHRASE.finditer(before)
+        if phrase["preposition"].lower() in alike
+        and (_A_NUMBER.match(phrase["what"]) is not None) is number
+        and bool(_names(phrase["what"], capitals=True)) is named
+        and len(phrase["what"].split()) <= _LONGEST
+    ]
+    if not phrases:
+        return f"{before.rstrip(' ?？.!')} {preposition} {thing}?"
+    first, _, rest = phrases[-1]["what"].partition(" ")
+    if number and " " not in bare:
+        thing = f"{thing} {rest}".rstrip()  # "16 steps" → "8 steps"
+    thing = _ONES.sub(rest.split()[-1] if rest else first, thing)
+    return f"{before[: phrases[-1].start()]}{preposition} {thing}{before[phrases[-1].end() :]}"
 
 
 def _swapped(before: str, thing: str, shelf: Shelf | None) -> str:

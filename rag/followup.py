@@ -12,9 +12,10 @@ _CONNECTIVE = re.compile(
     re.IGNORECASE,
 )
 _THING = (
-    r"(?:algorithm|analysis|approach|arm|authors?|benchmark|bonus|code|corpus|dataset|data|experiment|framework|gain|group|"
-    r"idea|improvement|limitations?|method|metric|models?|module|numbers?|papers?|participants|patients|phase|population|"
-    r"problem|results?|sample size|scheme|stage|step|student|study|system|task|teacher|technique|tool|trial|way|work|"
+    r"(?:algorithm|analysis|approach|arm|association|authors?|benchmark|bonus|change|code|corpus|dataset|data|decline|"
+    r"decrease|difference|drop|effect|experiment|framework|gain|group|idea|improvement|increase|limitations?|method|"
+    r"metric|models?|module|numbers?|papers?|participants|patients|phase|population|problem|reduction|results?|"
+    r"rise|sample size|scheme|stage|step|student|study|system|task|teacher|technique|tool|trial|way|work|"
     r"year (?:after|before))"
 )
 _PRONOUN = re.compile(
@@ -25,6 +26,7 @@ _PRONOUN = re.compile(
     r"really|in|for|with|on|too|still|only|not|so|appl|chang|com|compar|differ|affect|happen|help|hold|improv|matter|mean|need|"
     r"requir|work)(?:e|es|s|y|ies|)\b)"
     rf"|\b(?:this|that|these|those|the said|such an?) (?:\w+ )?{_THING}\b"
+    r"|\b(?:does|do|did) (?:this|that)\b"
     r"|[它他她]们?|这个|那个|这篇|那篇|这些|那些|该(?:方法|模型|论文|系统|数据集|框架)|前者|后者|上述|其(?!中|他|它|实|余)",
     re.IGNORECASE,
 )
@@ -36,7 +38,8 @@ _POINTER = re.compile(
 )
 _EXPLETIVE = re.compile(
     r"\b(?:is|was|makes?|how is) it (?:true|possible|known|clear|necessary|important|useful|better|worth|hard|easy)\b"
-    r"|\b(?:its|their|his|her) own\b|\bit (?:is|was) |\b(?:call|find|made) it (?:when|through|hard|easy)\b",
+    r"|\b(?:its|their|his|her) own\b|(?<!sure )(?<!whether )(?<!that )\bit (?:is|was) "
+    r"|\b(?:call|find|made) it (?:when|through|hard|easy)\b",
     re.IGNORECASE,
 )
 _DEFINITE = re.compile(
@@ -51,10 +54,11 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 _OPENING = re.compile(
-    r"\W*(?:with|on|in|for|by|at|from|to|than|under|compared|without|using|versus|vs|when|where|why|how|which|what|who|"
+    r"\W*(?:any|with|on|in|for|by|at|from|to|than|under|compared|without|using|versus|vs|when|where|why|how|which|what|who|"
     r"whose|really|mit|ohne|auf|bei|für|avec|sans|pour|sur)\b",
     re.IGNORECASE,
 )
+_STATISTICS = {"CI", "SD", "SE", "SEM", "IQR", "HR", "OR", "RR", "ANOVA", "N"}
 _OWN_WORDS = 3  # content words before a pronoun from which on it has its antecedent in the question itself
 _SHORT = 4  # words of "what accuracy on QM9?"; a longer question of this kind has a verb, be it in no list here
 _ELLIPSIS = 3  # content words that a question without a verb may have and still lean on the one before
@@ -93,6 +97,12 @@ def _begins_anew(rest: str) -> bool:
 def is_clause(text: str) -> bool:
     """Whether something is said or asked in it, and not only named."""
     return _VERB.search(text) is not None
+
+
+def names_said(answer: str) -> list[str]:
+    """The names that an answer is about: no unit behind a number and no term of statistics."""
+    terms = [term for term in named_terms(answer) if not re.search(r"\d\W?\Z", answer[: term.start])]
+    return [name for name in dict.fromkeys(term.text for term in terms) if name not in _STATISTICS]
 
 
 def names_in(text: str) -> list[str]:

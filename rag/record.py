@@ -41,12 +41,20 @@ def _where(paper: Paper) -> str:
 _WROTE = re.compile(r"\b(?:wrote|authored|authors?)\b|写的|作者", re.IGNORECASE)  # no abstract says that
 _INTRODUCED = re.compile(r"\bwho (?:proposed|introduced|invented|developed|created|made|came)\b|谁提出", re.IGNORECASE)
 _PUBLISHED = r"(?:published|released|written|submitted|presented|proposed|introduced|printed|posted)"
+_TAKEN_OVER = re.compile(r"(?<=\S)\s*\((?:[^()]|\([^()]*\))*\)\W*\Z")
+_TOPIC = re.compile(
+    r"\b(?:papers?|study|studies|articles?|works?|trial|abstracts?|wrote|written|publish(?:ed)?) (?:on|about|of) "
+    r"(?P<topic>.+?)"
+    r"(?=\s+(?:was|were|is|are|published|appear|come|and|by|in which)\b|[?？.,;(]|\Z)",
+    re.IGNORECASE,
+)
 _FIELDS: Final = (
     _Field(
         re.compile(
             r"^\W*(?:and\s+|(?:and\s+)?what about\s+)?(?:the\s+)?authors?\W*(?:of\b|\(|\Z)"
             r"|\b(?:who(?:se)? (?:wrote|made|(?:is|are|was|were) the (?:first |last |main |corresponding )?authors?|"
             r"authored|published|proposed|introduced|invented|developed|created|came up with)"
+            r"|who (?:ran|conducted|did|led) (?:this|that|the) (?:\w+ )?(?:trial|study|work|experiment|survey)"
             r"|(?:authors?|names) of\b.*\b(?:paper|work|study|article)|written by whom"
             r"|wer (?:hat|schrieb)|qui a (?:écrit|publié)|quién escribió)\b"
             r"|谁(?:写的|提出|发表)|作者(?:是谁|有谁|有哪些|名单)",
@@ -68,7 +76,8 @@ _FIELDS: Final = (
     ),
     _Field(
         re.compile(
-            rf"\bwhere (?:was|were) .+? {_PUBLISHED}\b|\b(?:which|what) (?:journal|venue|conference|proceedings)\b"
+            rf"^\W*(?:and\s+)?where\W*\Z|\bwhere (?:was|were) .+? {_PUBLISHED}\b"
+            r"|\b(?:which|what) (?:journal|venue|conference|proceedings)\b"
             r"|发表在哪|哪个(?:期刊|会议)",
             re.IGNORECASE,
         ),
@@ -89,38 +98,61 @@ _FIELDS: Final = (
 
 def asks_record(question: str) -> bool:
     """Whether the question asks for a field of a paper's record."""
-    return any(field.asked.search(question) for field in _FIELDS)
+    return bool(_asked(question))
 
 
 def told_by_record(question: str, papers: Iterable[Paper], meant: Sequence[Paper] = ()) -> str:
-    """What the records of the papers that the question names say of the field that it asks for; `meant` are those that
+    """What the records of the papers that the question names say of the fields that it asks for; `meant` are those that
     were spoken of where it names none ("Who wrote it?").
 
-    A paper is named by its title up to the colon ("TNT"), by half of the whole, or by a name that it introduces, unless
-    the question is who introduced that: where none did, that is said. Empty where the question asks for no field, or
-    names none of the papers.
+    A paper is named by its title up to the colon ("TNT"), by half of the whole, by what it is about ("the paper on
+    wolves"), or by a name that it introduces, unless the question is who introduced that: where none did, that is said.
+    Empty where the question asks for no field, or names none of the papers.
     """
-    field = next((one for one in _FIELDS if one.asked.search(question)), None)
-    if field is None:
+    fields = _asked(question)
+    if not fields:
         return ""
-    titles = {paper: plain_text(paper.title) for paper in papers}
+    papers = list(papers)
     words = frozenset(stems(question))
     introduced = _INTRODUCED.search(question) is not None
     asked = {" ".join(stems(term.text)): term.text for term in named_terms(question)}
     names = set() if introduced else set(asked)
     named = list(meant) or [
-        paper for paper, title in titles.items() if _is_named(title, words) or names & own_names(paper)
+        paper for paper in papers if _is_named(plain_text(paper.title), words) or names & own_names(paper)
     ]
+    if not named and (topic := _TOPIC.search(question)):
+        named = _about(topic["topic"], papers)
     if not named and _WROTE.search(question):
         return "No paper that was found is called that."
-    if not named and introduced and asked and not any(asked.keys() & own_names(paper) for paper in titles):
+    if not named and introduced and asked and not any(asked.keys() & own_names(paper) for paper in papers):
         return f"No paper that was found introduces {' or '.join(asked.values())}."
-    return " ".join(
-        f"The record of “{plain_text(paper.title)}” says that {field.said(paper)}."
-        if field.said(paper)
-        else f"The record of “{plain_text(paper.title)}” has no {field.name}."
-        for paper in named[:_MOST_PAPERS]
-    )
+    return " ".join(_told(paper, fields) for paper in named[:_MOST_PAPERS])
+
+
+def _asked(question: str) -> list[_Field]:
+    """The fields asked for; what a follow-up takes over stands in brackets behind it, and asks for none."""
+    own = [_TAKEN_OVER.sub("", part) for part in re.split(r"(?<=[?？])\s+(?!\()", question)]
+    return [field for field in _FIELDS if any(field.asked.search(part) for part in own)]
+
+
+def _told(paper: Paper, fields: Sequence[_Field]) -> str:
+    title = plain_text(paper.title)
+    known = [said for field in fields if (said := field.said(paper))]
+    unknown = [field.name for field in fields if not field.said(paper)]
+    told = f"The record of “{title}” says that {' and '.join(known)}." if known else ""
+    lacks = f"The record of “{title}” has no {' and no '.join(unknown)}." if unknown else ""
+    return " ".join(filter(None, (told, lacks)))
+
+
+def _about(topic: str, papers: Sequence[Paper]) -> list[Paper]:
+    """The papers that have the topic in their titles, else in their abstracts."""
+    wanted = set(informative(topic))
+    if not wanted:
+        return []
+    entitled = [paper for paper in papers if wanted <= set(stems(plain_text(paper.title)))]
+    return entitled or [
+        paper for paper in papers if wanted <= set(stems(f"{paper.title} {plain_text(paper.abstract)}"))
+    ]
 
 
 def _is_named(title: str, words: frozenset[str]) -> bool:

@@ -19,7 +19,7 @@ _PAPERS = r"(?:papers?|abstracts?|articles?|studies|works?|publications?)"
 _ABOUT = (
     r"(?:(?:are|is|deal|deals|talk|talks|speak) )?(?:about|on|with|of)"
     r"|(?:discuss|stud(?:y|ie)|cover|mention|treat|address|consider|examine|investigate|concern|use|apply|applie|employ)"
-    r"(?:e?s)?"
+    r"(?:e?s|e?d)?"
 )
 _SEVERAL = re.compile(
     rf"\W*(?:(?:and |but |so )?(?:which|what) (?:of the )?{_PAPERS} (?:{_ABOUT})"

@@ -11,7 +11,8 @@ from typing import Final
 from rag.catalogue import Catalogue
 from rag.text import has_cjk, stems, tokens
 
-_SHORTEST: Final = 5  # letters of a word; shorter ones are all alike
+_SHORTEST: Final = 6  # letters of a word; shorter ones are all alike
+_SHORTEST_NAME: Final = 5
 _SHORTEST_PART: Final = 4  # of a word with hyphens
 _STEMS: Final = 20  # the nearest stems, whose words are compared
 _STEM_RATIO: Final = 0.7
@@ -27,7 +28,7 @@ def suggestions(question: str, frequency: Mapping[str, int], catalogue: Catalogu
     """
     found: dict[str, str] = {}
     for word in (token.text for token in tokens(question)):
-        if len(word) < _SHORTEST or has_cjk(word):
+        if len(word) < (_SHORTEST if word[1:].islower() else _SHORTEST_NAME) or has_cjk(word):
             continue
         missing = [part for part in _PART.findall(word) if any(not frequency.get(stem, 1) for stem in stems(part))]
         meant = {part: _nearest(part, catalogue) for part in missing if len(part) >= _SHORTEST_PART}

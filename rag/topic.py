@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rag.ellipsis import OPENING, Shelf, asked_of_another
-from rag.followup import is_clause, is_follow_up, is_kind, names_in
+from rag.followup import is_clause, is_follow_up, is_kind, names_in, names_said
 from rag.text import informative
 
 _THIN: Final = 3  # content words below which a follow-up takes the whole question before along
@@ -50,10 +50,11 @@ def read(question: str, topic: Sequence[str], shelf: Shelf | None = None) -> Rea
         return Reading(tuple(topic), topic[-1], leans=len(topic) > 1 and is_follow_up(topic[-1]), more=True)
     if not topic or not is_follow_up(question):
         return Reading((question,), question)
-    if changed := asked_of_another(question, topic, shelf):
+    elsewhere = shelf is not None and _is_elsewhere(question, topic, shelf)
+    if not (elsewhere and not names_in(question)) and (changed := asked_of_another(question, topic, shelf)):
         leans = len(changed) > 1 and is_follow_up(changed[-1])
         return Reading(tuple(changed), changed[-1], leans=leans, replaced=True)
-    if shelf is not None and _is_elsewhere(question, topic, shelf):
+    if elsewhere:
         return Reading((question,), question)
     return Reading((*topic, question), question, leans=True)
 
@@ -72,7 +73,7 @@ def carried(question: str, topic: Sequence[str], answer: str) -> str:
     `topic` holds the questions before; `answer` is the last one, whose names serve where those questions have none. It
     is "" where there was none: then the words of those questions are not in the papers, and only their names are taken.
     """
-    names = names_in(" ".join(topic)) or names_in(answer)
+    names = names_in(" ".join(topic)) or names_said(answer)
     own = {term.casefold() for term in names_in(question)}
     added = [name for name in names if name.casefold() not in own][:_CARRIED]
     if not answer:

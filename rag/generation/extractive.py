@@ -19,6 +19,8 @@ _READ_PAPERS = 5  # papers whose sentences are considered
 _COVERAGE_WEIGHT = 1.0  # of the question's words in a sentence, beside its cosine to the question
 _FIGURE_BONUS = 0.3  # for a sentence with a figure when one is asked for
 _RANK_WEIGHT = 0.35  # how much a paper's own relevance counts
+_OWN_SHARE = 0.5  # of its words, by rarity, above which a sentence has what a follow-up asks
+_OWN_WEIGHT = 2.0  # of what a follow-up says itself, beside the words that it takes over
 _WORTHWHILE = 0.62  # share of the best sentence's score that another needs
 _ASKS_FOR_FIGURE = re.compile(
     r"\b(many|much|long|fast(er)?|larger?|big(ger)?|often|far|percent(age)?|scores?|number|accuracy|rate|size|times)\b",
@@ -30,20 +32,21 @@ Encode = Callable[[Sequence[str]], Vectors]
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """A sentence of `hits[paper]` and how well it answers."""
+    """A sentence of `hits[paper]`, how well it answers, and what share it has of a follow-up's own words (0 to 1)."""
 
     paper: int
     sentence: Sentence
     score: float
+    own: float = 0.0
 
 
-def pick_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Picked]:
+def pick_sentences(question: str, ranking: Ranking, encode: Encode, own: Collection[str] = ()) -> list[Picked]:
     """Up to three sentences that answer best, in reading order: by rank of their paper, then as they stand in it.
 
     They come from one paper, or from those that the question names; where the papers about something are wanted, it is
-    one sentence of each.
+    one sentence of each. `own` are the stems that a follow-up has not taken over from the questions before it.
     """
-    candidates = sorted(score_sentences(question, ranking, encode), key=lambda picked: -picked.score)
+    candidates = sorted(score_sentences(question, ranking, encode, own), key=lambda picked: -picked.score)
     if not candidates:
         return []
     subject = subject_of(question)
@@ -60,6 +63,9 @@ def pick_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Pick
     for picked in mine:
         if len(chosen) < MOST_SENTENCES and picked not in chosen and picked.score >= _WORTHWHILE * mine[0].score:
             chosen.append(picked)
+    nearest = max(mine, key=lambda picked: picked.own)  # of several the one with the best score
+    if nearest.own >= _OWN_SHARE and nearest.own > max(picked.own for picked in chosen):
+        chosen = [nearest, *chosen][:MOST_SENTENCES]
     if subject is not None and len(chosen) == 1:  # a name alone is no explanation; what comes next often is
         chosen += _next_to(chosen[0], candidates)
     return sorted(chosen, key=lambda picked: (picked.paper, picked.sentence.start))
@@ -71,14 +77,21 @@ def _next_to(one: Picked, candidates: Sequence[Picked]) -> list[Picked]:
 
 
 def pick_others(
-    question: str, ranking: Ranking, encode: Encode, said: str, cited: Collection[str], *, worthwhile: bool
+    question: str,
+    ranking: Ranking,
+    encode: Encode,
+    said: str,
+    cited: Collection[str],
+    own: Collection[str] = (),
+    *,
+    worthwhile: bool,
 ) -> list[Picked]:
     """Up to three sentences that `said`, the answers before, has not, the best ones in reading order; with `worthwhile`
     only such as are nearly as good as the best of them.
 
     They come from the papers that those answers cite: by id, else those of which they have a sentence.
     """
-    candidates = score_sentences(question, ranking, encode)
+    candidates = score_sentences(question, ranking, encode, own)
     ids = [hit.paper.id for hit in ranking.hits]
     mine = {index for index, paper in enumerate(ids) if paper in cited} or {
         picked.paper for picked in candidates if _is_in(picked, said)
@@ -90,16 +103,26 @@ def pick_others(
     return sorted(chosen, key=lambda picked: (picked.paper, picked.sentence.start))
 
 
-def is_said(picked: Sequence[Picked], said: str) -> bool:
-    """Whether the answers before have all of these sentences."""
-    return all(_is_in(one, said) for one in picked)
+def pick_next(
+    question: str, ranking: Ranking, encode: Encode, said: str, cited: Collection[str], own: Collection[str]
+) -> list[Picked]:
+    """As `pick_sentences`, for a follow-up to answers that have `said` something: to read on says more than to say it
+    again, unless that is what the follow-up asks for ("and with 8 steps?")."""
+    chosen = pick_sentences(question, ranking, encode, own)
+    again = [one for one in chosen if _is_in(one, said) and one.own >= _OWN_SHARE]
+    fresh = [one for one in chosen if not _is_in(one, said)]
+    if not fresh:
+        others = pick_others(question, ranking, encode, said, cited, own, worthwhile=True)
+        fresh = [one for one in others if one.own] if again else others
+    picked = sorted([*again, *fresh][:MOST_SENTENCES], key=lambda one: (one.paper, one.sentence.start))
+    return picked or chosen
 
 
 def _is_in(picked: Picked, said: str) -> bool:
     return picked.sentence.text.rstrip(".!?。！？ ") in said  # marks of citations stand before the full stop
 
 
-def score_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Picked]:
+def score_sentences(question: str, ranking: Ranking, encode: Encode, own: Collection[str] = ()) -> list[Picked]:
     """Every sentence of the best papers with its score; higher is better, comparable within one question only."""
     read = [read_paper(hit.paper) for hit in ranking.hits[:_READ_PAPERS]]
     listed = [
@@ -111,16 +134,22 @@ def score_sentences(question: str, ranking: Ranking, encode: Encode) -> list[Pic
     if not listed:
         return []
     similarity = encode([sentence.text for _, sentence in listed]) @ ranking.vector
-    total = sum(ranking.rarity.values()) or 1.0
+    weights = {stem: weight * (_OWN_WEIGHT if stem in own else 1.0) for stem, weight in ranking.rarity.items()}
+    total = sum(weights.values()) or 1.0
+    mine = [stem for stem in weights if stem in own]
+    whole = sum(weights[stem] for stem in mine) or 1.0
     figure = asks_for_figure(question)
     top = max(hit.score for hit in ranking.hits) or 1.0
     picked = []
     for (index, sentence), cosine in zip(listed, similarity, strict=True):
-        coverage = sum(weight for stem, weight in ranking.rarity.items() if stem in sentence.stems) / total
+        coverage = sum(weight for stem, weight in weights.items() if stem in sentence.stems) / total
         score = (
             float(cosine) + _COVERAGE_WEIGHT * coverage + _FIGURE_BONUS * (figure and bool(quantities(sentence.text)))
         )
-        picked.append(Picked(index, sentence, score * (1 - _RANK_WEIGHT * (1 - ranking.hits[index].score / top))))
+        borne = sum(weights[stem] for stem in mine if stem in sentence.stems) / whole
+        picked.append(
+            Picked(index, sentence, score * (1 - _RANK_WEIGHT * (1 - ranking.hits[index].score / top)), borne)
+        )
     return picked
 
 

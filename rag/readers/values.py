@@ -54,7 +54,7 @@ def abstract_of(value: object) -> str:
     bare = _TAG.sub("", text).strip()
     if not any(map(str.isalpha, bare)) or _NUMBER.fullmatch(bare) or _NO_ABSTRACT.fullmatch(bare):
         return ""
-    return text
+    return text.strip()  # the name of a part may begin with white space, too
 
 
 def year_of(value: object) -> int | None:
