@@ -166,7 +166,8 @@ class Asking:
         own = informative(self.question) if self.question != self.standalone else ()
         encode = self.engine.encode
         if self.more:
-            chosen = pick_others(ranking.question, ranking, encode, said, cited, worthwhile=False)
+            asked = f"{ranking.question} {self.question}"  # "why?" asks for reasons
+            chosen = pick_others(asked, ranking, encode, said, cited, worthwhile=False)
         elif said:
             chosen = pick_next(ranking.question, ranking, encode, said, cited, own)
         else:

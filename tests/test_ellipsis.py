@@ -31,6 +31,37 @@ def test_the_question_before_is_asked_of_another_thing(question: str, topic: tup
     assert asked_of_another(question, topic) == [*topic[:-1], asked]
 
 
+FALL = "How much did LDL cholesterol fall at 0.5 mg/kg?"
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "asked"),
+    [
+        ("and at 1.0?", FALL, "How much did LDL cholesterol fall at 1.0 mg/kg?"),
+        ("at 1.0 mg/kg?", FALL, "How much did LDL cholesterol fall at 1.0 mg/kg?"),
+        ("and with two?", "How accurate is it with 32 layers?", "How accurate is it with two layers?"),
+        ("and of the 12 nm film?", "What is the gap of the 8 nm film?", "What is the gap of the 12 nm film?"),
+        ("and in mice?", "Does the transfer work in humans?", "Does the transfer work in mice?"),
+        (
+            "And under aerobic ones?",
+            "What is lost under anaerobic conditions?",
+            "What is lost under aerobic conditions?",
+        ),
+        ("what about those without asthma?", "How many died with asthma?", "How many died without asthma?"),
+        ("and in western Germany?", "Did wages rise in eastern Germany?", "Did wages rise in western Germany?"),
+        ("and in the dry season?", "How many cases were there?", "How many cases were there in the dry season?"),
+        ("and in mice?", "Does it work at 5 mg?", "Does it work at 5 mg in mice?"),
+    ],
+)
+def test_a_setting_takes_the_place_of_the_one_before(question: str, before: str, asked: str) -> None:
+    assert asked_of_another(question, (before,)) == [asked]
+
+
+@pytest.mark.parametrize("question", ["and in what way?", "and without it?", "in general?", "and for whom?"])
+def test_what_names_no_setting_changes_none(question: str) -> None:
+    assert asked_of_another(question, (FALL,)) == []
+
+
 def test_where_the_last_question_names_none_the_one_before_it_is_changed() -> None:
     assert asked_of_another("How about TNT?", VALID) == ["What is TNT for?", VALID[1]]
 

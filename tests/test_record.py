@@ -49,6 +49,34 @@ def test_what_the_record_lacks_is_said() -> None:
     assert told_by_record("Where can I find Expert Heads?", [HEADS]).endswith("it is at https://example.org/heads.")
 
 
+def test_several_fields_are_told_at_once() -> None:
+    told = told_by_record("When was TNT published? where? (TNT)", [HEADS, TNT])
+    assert told == f"The record of “{TNT.title}” says that it is from 2026 and it appeared in ICLR 2026."
+
+
+@pytest.mark.parametrize(
+    ("question", "titles"),
+    [
+        ("When was the paper on chunkwise training published?", [TNT.title]),
+        ("Who wrote about expert heads?", [HEADS.title]),
+        ("Who wrote about how heads vote?", [HEADS.title]),  # in the abstract
+        ("Who wrote about marmots?", []),
+    ],
+)
+def test_a_paper_is_called_by_what_it_is_about(question: str, titles: list[str]) -> None:
+    told = told_by_record(question, [HEADS, TNT])
+    assert [paper.title for paper in (HEADS, TNT) if f"“{paper.title}”" in told] == titles
+
+
+def test_what_a_follow_up_takes_over_asks_for_nothing() -> None:
+    assert told_by_record("what do they find? (Who wrote TNT?)", [TNT]) == ""
+    assert told_by_record("and when? (Who wrote TNT?)", [TNT]).endswith("says that it is from 2026.")
+
+
+def test_the_papers_spoken_of_are_those_of_it() -> None:
+    assert told_by_record("who ran this study?", [HEADS, TNT], [TNT]).endswith(f"{WRITTEN}.")
+
+
 def test_many_authors_are_counted() -> None:
     crowd = Paper("Text.", title="Crowd", authors=tuple(f"Author {number}" for number in range(40)))
     assert told_by_record("Who wrote Crowd?", [crowd]).endswith("Author 8 and 31 others.")

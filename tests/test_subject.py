@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answer import Reason
+from rag.answerability import weigh
 from rag.engine import Engine
 from rag.evidence import read_paper
 from rag.papers import Paper
@@ -26,6 +27,7 @@ from rag.subject import Subject, subject_of
         ("Tell me about near misses", Subject("near misses")),
         ("What about molecules?", Subject("molecules")),
         ("Which papers are about molecules?", Subject("molecules", several=True)),
+        ("Which studies used mice?", Subject("mice", several=True)),
         ("papers on sign language", Subject("sign language", several=True)),
         ("Is there anything about Muon?", Subject("Muon", several=True)),
         ("masked diffusion", Subject("masked diffusion", several=True)),
@@ -124,3 +126,11 @@ def test_any_text_is_taken(text: str) -> None:
     for opening in ("", "What is ", "papers on ", "What does "):
         subject = subject_of(opening + text)
         assert subject is None or subject.thing in opening + text
+
+
+def test_a_light_verb_that_the_abstract_lacks_is_no_lack(sample: Engine) -> None:
+    def coverage(question: str) -> float:
+        return weigh(sample.retriever.search(question, top_k=5), sample.encode).coverage
+
+    assert coverage("Which molecules needed diffusion?") == coverage("Which molecules, diffusion?") > 0
+    assert coverage("Which molecules melted diffusion?") < coverage("Which molecules, diffusion?")

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from rag.embedding import Vectors
 from rag.evidence import Sentence, read_paper
 from rag.language.orders import is_order
-from rag.quantities import quantities
+from rag.language.units import base_of
+from rag.quantities import Quantity, quantities
 from rag.retrieval import Ranking
 from rag.subject import bearing, subject_of
 from rag.text import named_terms, stems
@@ -18,12 +19,27 @@ MOST_SENTENCES = 3
 _READ_PAPERS = 5  # papers whose sentences are considered
 _COVERAGE_WEIGHT = 1.0  # of the question's words in a sentence, beside its cosine to the question
 _FIGURE_BONUS = 0.3  # for a sentence with a figure when one is asked for
+_CAUSE_BONUS = 0.2  # for a sentence that gives a reason when one is asked for
 _RANK_WEIGHT = 0.35  # how much a paper's own relevance counts
-_OWN_SHARE = 0.5  # of its words, by rarity, above which a sentence has what a follow-up asks
+_OWN_SHARE = 0.35  # of its words, by rarity, above which a sentence has what a follow-up asks
 _OWN_WEIGHT = 2.0  # of what a follow-up says itself, beside the words that it takes over
 _WORTHWHILE = 0.62  # share of the best sentence's score that another needs
 _ASKS_FOR_FIGURE = re.compile(
     r"\b(many|much|long|fast(er)?|larger?|big(ger)?|often|far|percent(age)?|scores?|number|accuracy|rate|size|times)\b",
+    re.IGNORECASE,
+)
+
+_ASKS_HOW_LONG = re.compile(
+    r"\bhow (?:long|many (?:second|minute|hour|day|week|month|year)s|much time)\b|\bduration\b", re.IGNORECASE
+)
+_TIMES = frozenset({"s", "months"})  # what durations are measured in
+_ASKS_WHY = re.compile(
+    r"\bwhy\b|\bhow come\b|\bwhat (?:causes|caused|explains|explained)\b|\breasons? (?:for|why)\b", re.I
+)
+_CAUSE = re.compile(
+    r"\b(?:because|due to|owing to|since|explain(?:s|ed)?|caus(?:e|es|ed|ing)|mediat(?:e|es|ed)|dr(?:ove|iven|ives)|"
+    r"thanks to|account(?:s|ed)? for|result(?:s|ed)? from|lead(?:s)? to|led to|produces?|therefore|so that|stems? from|"
+    r"reasons?)\b",
     re.IGNORECASE,
 )
 
@@ -138,19 +154,27 @@ def score_sentences(question: str, ranking: Ranking, encode: Encode, own: Collec
     total = sum(weights.values()) or 1.0
     mine = [stem for stem in weights if stem in own]
     whole = sum(weights[stem] for stem in mine) or 1.0
-    figure = asks_for_figure(question)
+    why = _ASKS_WHY.search(question) is not None
+    figure = None if why else _figure_asked_for(question)
     top = max(hit.score for hit in ranking.hits) or 1.0
     picked = []
     for (index, sentence), cosine in zip(listed, similarity, strict=True):
         coverage = sum(weight for stem, weight in weights.items() if stem in sentence.stems) / total
-        score = (
-            float(cosine) + _COVERAGE_WEIGHT * coverage + _FIGURE_BONUS * (figure and bool(quantities(sentence.text)))
-        )
+        score = float(cosine) + _COVERAGE_WEIGHT * coverage
+        score += _FIGURE_BONUS * (figure is not None and any(map(figure, quantities(sentence.text))))
+        score += _CAUSE_BONUS * (why and _CAUSE.search(sentence.text) is not None)
         borne = sum(weights[stem] for stem in mine if stem in sentence.stems) / whole
         picked.append(
             Picked(index, sentence, score * (1 - _RANK_WEIGHT * (1 - ranking.hits[index].score / top)), borne)
         )
     return picked
+
+
+def _figure_asked_for(question: str) -> Callable[[Quantity], bool] | None:
+    """Which figures the question wants: durations, or any; None where it wants none."""
+    if _ASKS_HOW_LONG.search(question):
+        return lambda quantity: base_of(quantity.unit)[0] in _TIMES
+    return (lambda _: True) if asks_for_figure(question) else None
 
 
 def asks_for_figure(question: str) -> bool:

@@ -202,3 +202,7 @@ def test_no_value_is_too_strange(value: object) -> None:
     assert all(isinstance(name, str) and name for name in (*names_of(value), *keywords_of(value)))
     year = year_of(value)
     assert year is None or 1000 < year < 3000
+
+
+def test_an_abstract_in_parts_has_no_white_space_around_it() -> None:
+    assert abstract_of({"\u2028aim": "To fly.", "result": "They flew. "}) == "aim: To fly. result: They flew."
