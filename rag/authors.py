@@ -46,6 +46,7 @@ _BEFORE = re.compile(r"\b(?:by|in|of|from|according to|per)\s+(?:the\s+)?\Z", re
 _OWN = re.compile(r"['’]s?(?!\w)")
 _YEAR = re.compile(r",?\s*\(?(?P<year>(?:19|20)\d\d)\b\)?")
 _BETWEEN = re.compile(r"\.?\s+")
+_STROKED: Final = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
 _PARTICLES: Final = frozenset(
     "van von vom zu der den de del della di da dos du la le ter ten el al bin ibn af".split()  # noqa: SIM905
 )
@@ -198,4 +199,5 @@ def _parts(name: str) -> list[str]:
 def _folded(text: str) -> str:
     if text.isascii():
         return text.lower()
-    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
+    split = unicodedata.normalize("NFKD", text.casefold().translate(_STROKED))
+    return "".join(char for char in split if not unicodedata.combining(char))

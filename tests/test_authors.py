@@ -122,6 +122,12 @@ def test_names_agree_but_for_case_accents_and_initials(name: str, borne: bool) -
     assert written_by(json.dumps(["Okafor, Chidi", "Müller, J."], ensure_ascii=False), name) is borne
 
 
+@pytest.mark.parametrize(("name", "author"), [("Odegard", "Ødegård, Nils"), ("Lukasz Wozny", "Łukasz Woźny")])
+def test_letters_with_a_stroke_are_found_without_it(name: str, author: str) -> None:
+    assert written_by(json.dumps([author], ensure_ascii=False), name)
+    assert written_by(json.dumps([author], ensure_ascii=False), author.partition(",")[0])
+
+
 def test_the_papers_of_an_author_are_listed_from_their_records(sea: Engine) -> None:
     answer = sea.ask("papers by Müller")
     assert answer.refusal is not None

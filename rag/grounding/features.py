@@ -17,6 +17,7 @@ from rag.grounding.evidence import Evidence, Vectors, Window
 from rag.grounding.failure import Failure, Kind
 from rag.grounding.figures import agrees
 from rag.grounding.guards import failures
+from rag.grounding.naming import stood_for
 from rag.grounding.tendency import tendency
 
 _READ, _EXPLAINING, _RIDGE = 3, 4, 0.1
@@ -30,13 +31,22 @@ _PAIRED = 2  # of those, how many are also joined with their neighbours
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """The passage that fits a claim best: where, how, and what does not hold. `cosines` are to all passages."""
+    """The passage that fits a claim best: where, how, and what does not hold. `cosines` are to all passages, `meant`
+    are words of the claim that a pronoun of the passage stands for."""
 
     window: Window
     alignment: Alignment
     failures: tuple[Failure, ...]
     cosines: Vectors
     fit: float
+    meant: frozenset[int] = frozenset()
+
+    @property
+    def coverage(self) -> float:
+        """The alignment's, with what the passage has as a pronoun."""
+        claim = self.alignment.claim
+        meant = sum(claim.words[i].weight for i in self.meant if i in self.alignment.missing)
+        return self.alignment.coverage + (meant / claim.weight if claim.weight else 0.0)
 
     @property
     def conflicts(self) -> tuple[Failure, ...]:
@@ -78,7 +88,8 @@ def locate(claim: Analysis, evidence: Evidence, cosines: Vectors, prefer: Sequen
         cosine = float(max(cosines[place] for place in where))
         fit = alignment.coverage + 0.3 * alignment.order + 0.3 * cosine
         fit -= 0.06 * (len(where) - 1) + 0.12 * sum(failure.conflict for failure in failed) + 0.05 * len(failed)
-        found.append(Located(window, alignment, failed, cosines, fit + 0.01 * (paper in prefer)))
+        meant = frozenset(stood_for(alignment, evidence.contexts[paper]))
+        found.append(Located(window, alignment, failed, cosines, fit + 0.01 * (paper in prefer), meant))
     return sorted(found, key=lambda located: -located.fit)
 
 

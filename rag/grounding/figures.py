@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from rag.grounding import lexicon
@@ -14,6 +15,12 @@ from rag.quantities import Quantity, rounds_to, same, same_value
 
 _LATER = 0.7  # a place further on than this lies in a later clause
 _TAKEN = 0.25  # belonging from which a figure counts as the one in this place
+_FIGURE_WEIGHT = 2.0  # of another figure nearby, beside words by how rare they are
+_CONTINUES = re.compile(  # what a figure follows in a part that leaves the rest out: "and 2.4", ", in the west by 5 %"
+    r"(?:,|;|\band|\bor|\bbut|\bwhereas)\s+(?:(?P<setting>in|on|at|with|for|under)\s+(?:\w[\w-]*\s+){1,3}?)?"
+    r"(?:only\s+|about\s+)?(?:(?:by|to|of|at|from|in)\s+)?(?:only\s+|about\s+)?\Z",
+    re.IGNORECASE,
+)
 _MARGIN = 0.06  # lead in belonging from which another figure has this place
 
 
@@ -102,18 +109,86 @@ def _spelled(quantity: Quantity, passage: Analysis) -> bool:
 
 def _pull(analysis: Analysis, quantity: Quantity) -> dict[int, float]:
     """How strongly each content word belongs to a figure, 0 to 1: by distance, and hardly from a clause after it."""
-    at = next((k for k, word in enumerate(analysis.words) if word.end > quantity.start), None)
+    at = _index(analysis, quantity)
     if at is None:
         return {}
-    found = {}
-    for index in analysis.content:
-        word = analysis.words[index]
-        if word.start < quantity.end and quantity.start < word.end:
-            continue
-        away = analysis.place[index] - analysis.place[at]
-        cost = -away if away < 0 else away if away < _LATER else 3 * away
-        found[index] = 1 / (1 + cost)
+    found = {
+        index: _nearness(analysis, at, index)
+        for index in analysis.content
+        if analysis.words[index].start >= quantity.end or quantity.start >= analysis.words[index].end
+    }
+    if (twin := _twins(analysis).get(quantity)) is not None:
+        for index, near in _pull(analysis, twin.figure).items():
+            if analysis.words[index].end <= twin.shared:
+                apart = twin.apart[0] <= analysis.words[index].start < twin.apart[1]
+                found[index] = min(found[index], near) / 2 if apart else max(found[index], near)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Twin:
+    """The figure that stands in the part before where another stands in its own; what ends before `shared` is said of
+    both, but for the setting at `apart`, for which the other part has its own ("in the east …, in the west …")."""
+
+    figure: Quantity
+    shared: int
+    apart: tuple[int, int]
+
+
+def _twins(analysis: Analysis) -> dict[Quantity, _Twin]:
+    """The figures of parts that leave out what they share with the part before: "reaches 2.9 with 8 steps and 2.4 with
+    16" says "reaches" of both."""
+    found: dict[Quantity, _Twin] = {}
+    part: list[Quantity] = []
+    before: list[Quantity] = []
+    clause, setting = None, ""
+    for quantity in sorted(analysis.quantities, key=lambda one: one.start):
+        at = _index(analysis, quantity)
+        continues = _CONTINUES.search(analysis.text[: quantity.start])
+        if part and continues and continues.start() >= part[-1].end:
+            before, part, setting = part, [quantity], continues["setting"] or ""
+        elif part and at is not None and analysis.clause[at] == clause:
+            part.append(quantity)
+        else:
+            before, part = [], [quantity]
+        clause = analysis.clause[at] if at is not None else None
+        if len(part) <= len(before) and _comparable(quantity, twin := before[len(part) - 1]):
+            shared = found[before[0]].shared if before[0] in found else before[0].start
+            found[quantity] = _Twin(twin, shared, _setting(analysis.text[:shared], setting))
+    return found
+
+
+def _setting(text: str, preposition: str) -> tuple[int, int]:
+    """Where the first phrase with this preposition stands; (0, 0) where there is none."""
+    phrase = (
+        re.search(rf"\b{preposition}\s+(?:the\s+)?\w[\w-]*(?:\s+[A-Z]\w*)*", text, re.IGNORECASE)
+        if preposition
+        else None
+    )
+    return phrase.span() if phrase else (0, 0)
+
+
+def _index(analysis: Analysis, quantity: Quantity) -> int | None:
+    """Of the first word of a figure."""
+    return next((k for k, word in enumerate(analysis.words) if word.end > quantity.start), None)
+
+
+def _nearness(analysis: Analysis, at: int, index: int) -> float:
+    away = analysis.place[index] - analysis.place[at]
+    cost = -away if away < 0 else away if away < _LATER else 3 * away
+    return 1 / (1 + cost)
+
+
+def _figures_near(analysis: Analysis, quantity: Quantity) -> list[tuple[Quantity, float]]:
+    """The other figures, and how strongly each belongs to this one, 0 to 1."""
+    at = _index(analysis, quantity)
+    places = [(other, _index(analysis, other)) for other in analysis.quantities if other is not quantity]
+    return [(other, _nearness(analysis, at, place)) for other, place in places if at is not None and place is not None]
+
+
+def _side_by_side(analysis: Analysis, one: Quantity, other: Quantity) -> bool:
+    first, second = sorted((one, other), key=lambda quantity: quantity.start)
+    return re.fullmatch(r"[\s,;]*(?:to|and|or|vs\.?|versus)?\s*", analysis.text[first.end : second.start]) is not None
 
 
 def _belonging(alignment: Alignment, quantity: Quantity, other: Quantity) -> float:
@@ -131,6 +206,12 @@ def _belonging(alignment: Alignment, quantity: Quantity, other: Quantity) -> flo
             (grade * near for j, near in theirs.items() if (grade := likeness(word, passage.words[j])) > OPPOSITE),
             default=0.0,
         )
+    theirs_near = _figures_near(passage, other)
+    for figure, near in _figures_near(claim, quantity):  # "2.9 with 8 steps and 2.4 with 16 steps"
+        there = [strength for one, strength in theirs_near if agrees(figure, one)]
+        if there and not _side_by_side(claim, quantity, figure):  # the ends of a range do not tell whose it is
+            total += near * _FIGURE_WEIGHT
+            got += near * _FIGURE_WEIGHT * max(there)
     return got / total if total else 0.0
 
 

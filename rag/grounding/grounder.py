@@ -182,7 +182,13 @@ class Grounding:
         closest = max(candidates, key=lambda one: one.alignment.order)
         best, verdict = closest, judge(analysis, closest, score)
         copied = bool(closest.conflicts) and closest.alignment.order >= COPY
-        if not copied:
+        if copied:  # or is it what another sentence says of another case: "at 1.0 mg/kg it fell by 57%"?
+            for other in candidates:
+                found = judge(analysis, other, score)
+                if analysis.quantities and not other.failures and found.verdict is Verdict.SUPPORTED:
+                    best, verdict, copied = other, found, False
+                    break
+        else:
             judged = [(one, judge(analysis, one, score)) for one in (*candidates[:2], *_with_the_figures(candidates))]
             best, verdict = max(judged, key=lambda pair: (_RANK[pair[1].verdict], not pair[1].vetoed, pair[1].score))
         if verdict.verdict is not Verdict.NOT_FOUND:

@@ -55,6 +55,21 @@ _PREPOSITION = re.compile(
 )
 
 
+def stood_for(alignment: Alignment, context: Context) -> Iterator[int]:
+    """The claim's words that name what the paper is about, where the passage has a pronoun ("it reaches …")."""
+    if any(word.name and word.key in context.own for word in alignment.passage.words):
+        return
+    for index, word in enumerate(alignment.claim.words):
+        if (
+            word.name
+            and word.key in context.own
+            and index not in alignment.pairs
+            and _is_subject(alignment.claim, word)
+            and _stands_for_it(alignment.passage, None)
+        ):
+            yield index
+
+
 def _stands_for_it(passage: Analysis, rival: Word | None) -> bool:
     """Does the passage speak of "it" or "our method", and of the rival only in passing ("Tested on Titans, it …")?"""
     if _PRONOUN.search(passage.text) is None:

@@ -56,7 +56,7 @@ class Checked:
 
 def judge(claim: Analysis, located: Located, score: float) -> Checked:
     """The verdict on a claim and a window it was located in, without spans; `score` is its probability of support."""
-    coverage = located.alignment.coverage
+    coverage = located.coverage
     if verbatim(claim, located.window.analysis) and not located.conflicts:
         return Checked(Verdict.SUPPORTED, score=1.0, quoted=True)
     notes = "; ".join(dict.fromkeys(failure.note for failure in located.failures))
