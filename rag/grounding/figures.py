@@ -117,22 +117,29 @@ def _pull(analysis: Analysis, quantity: Quantity) -> dict[int, float]:
         for index in analysis.content
         if analysis.words[index].start >= quantity.end or quantity.start >= analysis.words[index].end
     }
-    if (twin := _twins(analysis).get(quantity)) is not None:
+    twins = _twins(analysis)
+    if (twin := twins.get(quantity)) is not None:
         for index, near in _pull(analysis, twin.figure).items():
             if analysis.words[index].end <= twin.shared:
                 apart = twin.apart[0] <= analysis.words[index].start < twin.apart[1]
                 found[index] = min(found[index], near) / 2 if apart else max(found[index], near)
+    for later in (one for one in twins.values() if one.figure is quantity):
+        for index in found:
+            if later.setting[0] <= analysis.words[index].start < later.setting[1]:
+                found[index] /= 2
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Twin:
     """The figure that stands in the part before where another stands in its own; what ends before `shared` is said of
-    both, but for the setting at `apart`, for which the other part has its own ("in the east …, in the west …")."""
+    both, but for the setting at `apart`, for which the other part has its own at `setting` ("in the east …, in the
+    west …"). The places are characters of the text."""
 
     figure: Quantity
     shared: int
     apart: tuple[int, int]
+    setting: tuple[int, int]
 
 
 def _twins(analysis: Analysis) -> dict[Quantity, _Twin]:
@@ -141,12 +148,13 @@ def _twins(analysis: Analysis) -> dict[Quantity, _Twin]:
     found: dict[Quantity, _Twin] = {}
     part: list[Quantity] = []
     before: list[Quantity] = []
-    clause, setting = None, ""
+    clause, setting, opened = None, "", 0
     for quantity in sorted(analysis.quantities, key=lambda one: one.start):
         at = _index(analysis, quantity)
         continues = _CONTINUES.search(analysis.text[: quantity.start])
         if part and continues and continues.start() >= part[-1].end:
-            before, part, setting = part, [quantity], continues["setting"] or ""
+            before, part = part, [quantity]
+            setting, opened = continues["setting"] or "", continues.start()
         elif part and at is not None and analysis.clause[at] == clause:
             part.append(quantity)
         else:
@@ -154,16 +162,17 @@ def _twins(analysis: Analysis) -> dict[Quantity, _Twin]:
         clause = analysis.clause[at] if at is not None else None
         if len(part) <= len(before) and _comparable(quantity, twin := before[len(part) - 1]):
             shared = found[before[0]].shared if before[0] in found else before[0].start
-            found[quantity] = _Twin(twin, shared, _setting(analysis.text[:shared], setting))
+            place = (opened, part[0].start) if setting else (0, 0)
+            found[quantity] = _Twin(twin, shared, _setting(analysis.text[:shared], setting), place)
     return found
 
 
 def _setting(text: str, preposition: str) -> tuple[int, int]:
-    """Where the first phrase with this preposition stands; (0, 0) where there is none."""
-    phrase = (
-        re.search(rf"\b{preposition}\s+(?:the\s+)?\w[\w-]*(?:\s+[A-Z]\w*)*", text, re.IGNORECASE)
-        if preposition
-        else None
+    """Where the first phrase with this preposition stands: up to a name, else one word; (0, 0) where there is none."""
+    if not preposition:
+        return 0, 0
+    phrase = re.search(
+        rf"\b(?i:{preposition})\s+(?:the\s+)?(?:(?:[a-z][\w-]*\s+)?[A-Z][\w-]*(?:\s+[A-Z][\w-]*)*|[\w-]+)", text
     )
     return phrase.span() if phrase else (0, 0)
 

@@ -23,6 +23,10 @@ DOSES = Paper(
 FILMS = Paper(
     "The transition temperature is 14.2 K in films of 8 nm and 9.7 K in films of 12 nm.", title="Nickelate films"
 )
+WAGES = Paper(
+    "In eastern Germany wages rose by 9.8%, in western Germany by 4.7%. In cities rents fell by 3%, in villages by 8%.",
+    title="Wages and rents",
+)
 
 
 @pytest.mark.parametrize(
@@ -44,8 +48,16 @@ FILMS = Paper(
         ("The transition temperature is 9.7 K in films of 12 nm.", True),
         ("The transition temperature is 9.7 K in films of 8 nm.", False),
         ("The transition temperature is 14.2 K in films of 12 nm.", False),
+        ("In western Germany, wages rose by 4.7%.", True),
+        ("In western Germany, wages rose by 9.8%.", False),
+        ("Wages rose by 9.8% in eastern Germany.", True),
+        ("Wages rose by 4.7% in eastern Germany.", False),
+        ("Rents fell by 8% in villages.", True),
+        ("Rents fell by 3% in villages.", False),
+        ("In cities, rents fell by 3%.", True),
+        ("In cities, rents fell by 8%.", False),
     ],
 )
 def test_each_figure_is_that_of_its_own_part(embedder: Embedder, claim: str, supported: bool) -> None:
-    checked = Grounder(embedder.encode).open([STEPS, DOSES, FILMS]).check(claim)
+    checked = Grounder(embedder.encode).open([STEPS, DOSES, FILMS, WAGES]).check(claim)
     assert (checked.verdict is Verdict.SUPPORTED) is supported, checked.note
