@@ -90,8 +90,9 @@ def _weigh(papers: Sequence[ReadPaper], ranking: Ranking, encode: Encode, unknow
         return Evidence(unknown=unknown)
     nearest = np.sort(encode(sentences) @ ranking.vector)[-2:]
     lacking = [stem for stem in ranking.frequency if not any(stem in paper.stems for paper in papers)]
-    missing = [stem for stem in lacking if stem not in _light()]  # what was "needed" is there in other words
-    total = sum(rarity for stem, rarity in ranking.rarity.items() if stem in missing or stem not in lacking)
+    light = _stems_in("light").intersection(lacking)  # what was "needed" is there in other words
+    missing = [stem for stem in lacking if stem not in light]
+    total = sum(rarity for stem, rarity in ranking.rarity.items() if stem not in light)
     return Evidence(
         coverage=1 - sum(ranking.rarity[stem] for stem in missing) / total if total else 0.0,
         cosine=float(nearest.mean()),
@@ -149,10 +150,6 @@ def _is_elsewhere(question: str, known: Sequence[frozenset[str]], papers: Sequen
         bool(others) and not any(setting | other <= paper.stems for other in others for paper in papers)
         for setting in settings
     )
-
-
-def _light() -> frozenset[str]:
-    return _stems_in("light")
 
 
 @cache

@@ -8,23 +8,21 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from rag.catalogue import Catalogue
 from rag.fulltext import FullText
 from rag.language.stopwords import ENGLISH
-from rag.markup import plain_text
-from rag.papers import Paper
 from rag.text import tokens
 
-_MOST_TITLES: Final = 5
 _MOST_WORDS: Final = 4  # of a name that was typed in small letters
 _WORK = r"(?:papers?|works?|articles?|stud(?:y|ies)|publications?|abstracts?|research|anything|something)"
+_TITLES: Final = ("dr", "prof", "professor", "mr", "mrs", "ms")
 _BY = re.compile(
     rf"\b{_WORK}\s+(?:(?:that\s+|which\s+)?(?:(?:was|were|is|are|has been|have been)\s+)?"
-    r"(?:written|(?:co-?)?authored|published)\s+)?(?P<by>by\s+)(?:(?:dr|prof|professor|mr|mrs|ms)\.?\s+)*\Z",
+    rf"(?:written|(?:co-?)?authored|published)\s+)?(?P<by>by\s+)(?:(?:{'|'.join(_TITLES)})\.?\s+)*\Z",
     re.IGNORECASE,
 )
 _OTHERS = re.compile(
@@ -50,7 +48,6 @@ _STROKED: Final = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ
 _PARTICLES: Final = frozenset(
     "van von vom zu der den de del della di da dos du la le ter ten el al bin ibn af".split()  # noqa: SIM905
 )
-_TITLES: Final = frozenset(("dr", "prof", "professor", "mr", "mrs", "ms"))
 # only which papers there are is asked, or what they say at all
 _BARE = re.compile(
     r"\W*(?:(?:which|what|list|show|find|found|finds|give|get|me|us|please|are|is|was|were|there|here|do|does|did|you|"
@@ -123,43 +120,32 @@ def is_bare(question: str) -> bool:
     return _BARE.fullmatch(question) is not None
 
 
-def listed(which: str, papers: Iterable[Paper], total: int) -> str:
-    """What the records say of the papers "by Okafor" or "from 2021", `total` of them: titles and years of the first."""
-    shown = [f"“{plain_text(paper.title)}”" + (f" ({paper.year})" if paper.year else "") for paper in papers]
-    shown = shown[:_MOST_TITLES]
-    if more := total - len(shown):
-        shown.append(f"{more} other{'s' if more > 1 else ''}")
-    text = " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
-    return f"{which} {'are' if total > 1 else 'is'} {text}."
-
-
 def _candidates(question: str) -> Iterator[tuple[int, int]]:
     """Spans that may be a person's name: runs of capitals with what stands between them, and words in small letters
     that are no function words."""
     words = tokens(question)
+
+    def joined(at: int) -> bool:
+        """Whether nothing but white space stands between the word and the next."""
+        return at + 1 < len(words) and bool(_BETWEEN.fullmatch(question, words[at].end, words[at + 1].start))
+
     at = 0
     while at < len(words):
-        last = at
-        while last + 1 < len(words) and _BETWEEN.fullmatch(question, words[last].end, words[last + 1].start):
-            after = words[last + 1].text
-            first = words[at].text.lower()
-            if not (after[0].isupper() or after in _PARTICLES) or first in ENGLISH or first in _TITLES:
-                break
-            last += 1
-        while words[last].text in _PARTICLES and last > at:
-            last -= 1
-        first = words[at].text.lower()
+        last, first = at, words[at].text.lower()
         if first not in ENGLISH and first not in _TITLES and first[0].isalpha():
+            while joined(last) and (words[last + 1].text[0].isupper() or words[last + 1].text in _PARTICLES):
+                last += 1
+            while words[last].text in _PARTICLES and last > at:
+                last -= 1
             if _BY.search(question[: words[at].start]):  # in small letters it goes on up to a function word
-                while (
-                    last + 1 < min(len(words), at + _MOST_WORDS)
-                    and words[last + 1].text.lower() not in ENGLISH
-                    and _BETWEEN.fullmatch(question, words[last].end, words[last + 1].start)
-                    and not words[last + 1].text[0].isdigit()
-                ):
+                while joined(last) and last + 1 < at + _MOST_WORDS and _may_be_a_name(words[last + 1].text):
                     last += 1
             yield words[at].start, words[last].end
         at = last + 1
+
+
+def _may_be_a_name(word: str) -> bool:
+    return word.lower() not in ENGLISH and not word[0].isdigit()
 
 
 def _without(question: str, start: int, end: int) -> tuple[str, str]:

@@ -62,6 +62,23 @@ class FullText:
         )
         return [paper for (paper,) in rows]
 
+    def stems_beside(self, stem: str) -> list[str]:
+        """The stems in the index that begin with the same letter and are about as long (two letters more or less)."""
+        rows = self._catalogue.select(
+            "SELECT term FROM vocabulary WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?",
+            [stem[0], chr(ord(stem[0]) + 1), len(stem) - 2, len(stem) + 2],
+        )
+        return [term for (term,) in rows]
+
+    def texts_with(self, stem: str, most: int) -> list[str]:
+        """Titles and abstracts of up to `most` papers with a word that begins as the stem does."""
+        rows = self._catalogue.select(
+            "SELECT title || char(10) || abstract FROM papers WHERE n IN"
+            " (SELECT rowid FROM fulltext WHERE fulltext MATCH ? LIMIT ?)",
+            [f"{_phrase(stem)} *", most],  # by its beginning: the index would cut a stem once more
+        )
+        return [text for (text,) in rows]
+
     def _search_cjk(self, question: str, count: int, allowed: Mapping[str, Any] | None) -> dict[str, float]:
         """Runs of Chinese, Japanese or Korean, less what only asks, by trigrams; a run of two characters by a scan."""
         content = ASKING_CJK.sub(" ", unicodedata.normalize("NFKC", question))

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rag.authors import Mention, authors_named, is_bare, listed
+from rag.authors import Mention, authors_named, is_bare
 from rag.catalogue import Catalogue
 from rag.papers import Paper
 from rag.parts import parts_of
-from rag.record import asks_record, told_by_record
+from rag.record import asks_record, listed, told_by_record
 from rag.retrieval import Filters, Ranking
 
 _DATED: Final = re.compile(

@@ -13,6 +13,7 @@ from rag.papers import Paper
 from rag.text import informative, named_terms, stems
 
 _MOST_PAPERS: Final = 3
+_MOST_LISTED: Final = 5
 _MOST_AUTHORS: Final = 10
 
 
@@ -29,8 +30,11 @@ def _authors(paper: Paper) -> str:
     listed = [" ".join(name.split()) for name in paper.authors]
     if len(listed) > _MOST_AUTHORS:
         listed = [*listed[: _MOST_AUTHORS - 1], f"{len(listed) - _MOST_AUTHORS + 1} others"]
-    written = " and ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
-    return f"it was written by {written}" if written else ""
+    return f"it was written by {_enumerated(listed)}" if listed else ""
+
+
+def _enumerated(items: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
 
 
 def _where(paper: Paper) -> str:
@@ -127,6 +131,15 @@ def told_by_record(question: str, papers: Iterable[Paper], meant: Sequence[Paper
     if not named and introduced and asked and not any(asked.keys() & own_names(paper) for paper in papers):
         return f"No paper that was found introduces {' or '.join(asked.values())}."
     return " ".join(_told(paper, fields) for paper in named[:_MOST_PAPERS])
+
+
+def listed(which: str, papers: Iterable[Paper], total: int) -> str:
+    """What the records say of the papers "by Okafor" or "from 2021", `total` of them: titles and years of the first."""
+    shown = [f"“{plain_text(paper.title)}”" + (f" ({paper.year})" if paper.year else "") for paper in papers]
+    shown = shown[:_MOST_LISTED]
+    if more := total - len(shown):
+        shown.append(f"{more} other{'s' if more > 1 else ''}")
+    return f"{which} {'are' if total > 1 else 'is'} {_enumerated(shown)}."
 
 
 def _asked(question: str) -> list[_Field]:

@@ -194,16 +194,14 @@ def allowed_papers(catalogue: Catalogue, filters: Filters) -> dict[str, tuple[st
             "id IN (SELECT paper FROM origins JOIN sources ON source = sources.n WHERE name LIKE ? ESCAPE '\\')"
         )
         arguments.append(_like(filters.source))
-    if names := [name for name in filters.author.split(";") if name.strip()]:
-        conditions.append("authors != '[]'")
+    names = [name for name in filters.author.split(";") if name.strip()]
     rows = catalogue.select(
-        f"SELECT id, version, chunks{', authors' if names else ''} FROM papers WHERE {' AND '.join(conditions)}",
-        arguments,
+        f"SELECT id, version, chunks, authors FROM papers WHERE {' AND '.join(conditions)}", arguments
     )
     return {
         paper: (version, chunks)
-        for paper, version, chunks, *authors in rows
-        if not authors or any(written_by(authors[0], name) for name in names)
+        for paper, version, chunks, authors in rows
+        if not names or any(written_by(authors, name) for name in names)
     }
 
 

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
 from rag.catalogue import Catalogue
+from rag.fulltext import FullText
 from rag.text import has_cjk, stems, tokens
 
 _SHORTEST: Final = 6  # letters of a word; shorter ones are all alike
@@ -40,14 +41,11 @@ def suggestions(question: str, frequency: Mapping[str, int], catalogue: Catalogu
 def _nearest(word: str, catalogue: Catalogue) -> str:
     """The word of the papers that begins alike and is most alike, of several the commonest; "" where none is near."""
     (stem,) = stems(word)
-    rows = catalogue.select(
-        "SELECT term FROM vocabulary WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?",
-        [stem[0], chr(ord(stem[0]) + 1), len(stem) - 2, len(stem) + 2],
-    )
-    terms = [term for (term,) in rows if term.isalpha()]
+    full_text = FullText(catalogue)
+    terms = [term for term in full_text.stems_beside(stem) if term.isalpha()]
     likeness: dict[str, tuple[float, int]] = {}
     for term in get_close_matches(stem, terms, _STEMS, _STEM_RATIO):
-        for written, count in _written(term, catalogue).items():
+        for written, count in _written(term, full_text).items():
             ratio = SequenceMatcher(None, written.lower(), word.lower(), autojunk=False).ratio()
             if ratio >= 1 - 1 / max(len(written), len(word)):
                 likeness[written] = (ratio, count)
@@ -55,11 +53,7 @@ def _nearest(word: str, catalogue: Catalogue) -> str:
     return near.lower() if word.islower() and near[1:].islower() else near  # it may have begun a sentence
 
 
-def _written(stem: str, catalogue: Catalogue) -> Counter[str]:
+def _written(stem: str, full_text: FullText) -> Counter[str]:
     """The words that have this stem, by how often they stand in the first papers that are found."""
-    rows = catalogue.select(
-        "SELECT title || char(10) || abstract FROM papers WHERE n IN"
-        f" (SELECT rowid FROM fulltext WHERE fulltext MATCH ? LIMIT {_READ})",
-        [f'"{stem}" *'],  # by its beginning: the index would cut a stem once more
-    )
-    return Counter(part for (text,) in rows for part in _PART.findall(text) if stems(part) == [stem])
+    texts = full_text.texts_with(stem, _READ)
+    return Counter(part for text in texts for part in _PART.findall(text) if stems(part) == [stem])

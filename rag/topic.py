@@ -51,7 +51,9 @@ def read(question: str, topic: Sequence[str], shelf: Shelf | None = None) -> Rea
     if not topic or not is_follow_up(question):
         return Reading((question,), question)
     elsewhere = shelf is not None and _is_elsewhere(question, topic, shelf)
-    if not (elsewhere and not names_in(question)) and (changed := asked_of_another(question, topic, shelf)):
+    if elsewhere and not names_in(question):
+        return Reading((question,), question)
+    if changed := asked_of_another(question, topic, shelf):
         leans = len(changed) > 1 and is_follow_up(changed[-1])
         return Reading(tuple(changed), changed[-1], leans=leans, replaced=True)
     if elsewhere:

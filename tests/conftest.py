@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings as hypothesis_settings
@@ -13,6 +14,7 @@ from servers import faulty, local_model, ollama  # noqa: F401  (fixtures)
 
 from rag.embedding import Embedder
 from rag.engine import Engine
+from rag.papers import Paper
 from rag.readers import sources
 from rag.settings import load_settings
 from rag.store import Store
@@ -69,6 +71,23 @@ def sample(sample_data: Path, embedder: Embedder) -> Iterator[Engine]:
     engine = Engine(Store(settings, embedder), settings)
     yield engine
     engine.close()
+
+
+@pytest.fixture(scope="module")
+def over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[list[Paper], Any], Engine]]:
+    """Makes an engine over some papers, with the extractive writer: `over(papers, embedder)`; closed by itself."""
+    opened: list[Engine] = []
+
+    def over(papers: list[Paper], embedder: Any) -> Engine:
+        settings = load_settings(data=tmp_path_factory.mktemp("data"), llm="extractive")
+        store = Store(settings, embedder)
+        store.sync("list.bib", papers)
+        opened.append(Engine(store, settings))
+        return opened[-1]
+
+    yield over
+    for engine in opened:
+        engine.close()
 
 
 @pytest.fixture(scope="session")

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 import pytest
-from encoders import HashEmbedder
 
 from rag.answer import Reason
-from rag.authors import Mention, authors_named, listed, written_by
+from rag.authors import Mention, authors_named, written_by
 from rag.conversation import Turn
 from rag.embedding import Embedder
 from rag.engine import Engine
 from rag.papers import Paper
+from rag.record import listed
 from rag.retrieval import Filters
-from rag.settings import load_settings
-from rag.store import Store
 
 CORALS = Paper(
     "We followed 212 colonies of reef corals over four summers. Colonies that had met heat pulses bleached 34% less "
@@ -41,13 +40,8 @@ SPACE = Paper(
 
 
 @pytest.fixture(scope="module")
-def sea(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Engine]:
-    settings = load_settings(data=tmp_path_factory.mktemp("data"), llm="extractive")
-    store = Store(settings, embedder)
-    store.sync("sea.bib", [CORALS, CARBON, SPACE])
-    engine = Engine(store, settings)
-    yield engine
-    engine.close()
+def sea(over: Callable[[list[Paper], Any], Engine], embedder: Embedder) -> Engine:
+    return over([CORALS, CARBON, SPACE], embedder)
 
 
 @pytest.mark.parametrize(
@@ -186,11 +180,6 @@ def test_an_author_stays_through_a_conversation(sea: Engine) -> None:
     ("author", "titles"),
     [("Müller", {CORALS.title, CARBON.title}), ("smith; okafor", {SPACE.title, CORALS.title}), ("Turing", set())],
 )
-def test_the_author_filter(tmp_path_factory: pytest.TempPathFactory, author: str, titles: set[str]) -> None:
-    settings = load_settings(data=tmp_path_factory.mktemp("data"), llm="extractive")
-    store = Store(settings, HashEmbedder())
-    store.sync("sea.bib", [CORALS, CARBON, SPACE])
-    engine = Engine(store, settings)
-    found = engine.search("sea", top_k=5, filters=Filters(author=author))
+def test_the_author_filter(sea: Engine, author: str, titles: set[str]) -> None:
+    found = sea.search("sea", top_k=5, filters=Filters(author=author))
     assert {source.paper.title for source in found} == titles
-    engine.close()

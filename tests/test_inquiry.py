@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from encoders import HashEmbedder
@@ -12,8 +13,6 @@ from rag.engine import Engine
 from rag.inquiry import inquire
 from rag.papers import Paper
 from rag.retrieval import Filters
-from rag.settings import load_settings
-from rag.store import Store
 
 PAPERS = [
     Paper("Marmots whistle when a fox comes.", title="Whistles", authors=("Ada Berg",), year=2019, venue="Alps"),
@@ -23,13 +22,8 @@ PAPERS = [
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    settings = load_settings(data=tmp_path_factory.mktemp("data"), llm="extractive")
-    store = Store(settings, HashEmbedder())
-    store.sync("list.bib", PAPERS)
-    opened = Engine(store, settings)
-    yield opened
-    opened.close()
+def engine(over: Callable[[list[Paper], Any], Engine]) -> Engine:
+    return over(PAPERS, HashEmbedder())
 
 
 @pytest.mark.parametrize(

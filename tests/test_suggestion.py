@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from encoders import HashEmbedder
@@ -10,7 +11,6 @@ from encoders import HashEmbedder
 from rag.engine import Engine
 from rag.fulltext import FullText
 from rag.papers import Paper
-from rag.settings import load_settings
 from rag.store import Store
 from rag.suggestion import suggestions
 from rag.text import informative
@@ -25,11 +25,8 @@ PAPERS = [
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    opened = Store(load_settings(data=tmp_path_factory.mktemp("data")), HashEmbedder())
-    opened.sync("list.txt", PAPERS)
-    yield opened
-    opened.close()
+def store(over: Callable[[list[Paper], Any], Engine]) -> Store:
+    return over(PAPERS, HashEmbedder()).store
 
 
 @pytest.mark.parametrize(

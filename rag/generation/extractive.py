@@ -34,7 +34,7 @@ _ASKS_HOW_LONG = re.compile(
 )
 _TIMES = frozenset({"s", "months"})  # what durations are measured in
 _ASKS_WHY = re.compile(
-    r"\bwhy\b|\bhow come\b|\bwhat (?:causes|caused|explains|explained)\b|\breasons? (?:for|why)\b", re.I
+    r"\bwhy\b|\bhow come\b|\bwhat (?:causes|caused|explains|explained)\b|\breasons? (?:for|why)\b", re.IGNORECASE
 )
 _CAUSE = re.compile(
     r"\b(?:because|due to|owing to|since|explain(?:s|ed)?|caus(?:e|es|ed|ing)|mediat(?:e|es|ed)|dr(?:ove|iven|ives)|"

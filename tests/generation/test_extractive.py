@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,6 @@ from rag.embedding import Embedder
 from rag.engine import Engine
 from rag.followup import names_said
 from rag.papers import Paper
-from rag.settings import load_settings
-from rag.store import Store
 
 EMANATORS = Paper(
     "Emanators release transfluthrin in small doses. In 40 villages malaria incidence fell by 36% with emanators. "
@@ -29,13 +28,8 @@ STEPS = Paper(
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Engine]:
-    settings = load_settings(data=tmp_path_factory.mktemp("data"), llm="extractive")
-    store = Store(settings, embedder)
-    store.sync("list.txt", [EMANATORS, STEPS])
-    opened = Engine(store, settings)
-    yield opened
-    opened.close()
+def engine(over: Callable[[list[Paper], Any], Engine], embedder: Embedder) -> Engine:
+    return over([EMANATORS, STEPS], embedder)
 
 
 def talk(engine: Engine, *questions: str) -> str:
