@@ -13,6 +13,7 @@ from rag.papers import Paper
 from rag.parts import parts_of
 from rag.record import asks_record, listed, told_by_record
 from rag.retrieval import Filters, Ranking
+from rag.topic import taken_apart
 
 _DATED: Final = re.compile(
     r"\b(?P<what>papers|studies|articles|abstracts|publications|works)\s+(?:(?:that|which)\s+)?(?:(?:were|was|are)\s+)?"
@@ -67,7 +68,8 @@ def inquire(question: str, filters: Filters, catalogue: Catalogue) -> Inquiry:
     if which and is_bare(asked):
         said = " ".join(which)
         return Inquiry(question, filters, only_record=True, mention=mention, which=said[0].upper() + said[1:])
-    parts = parts_of(asked)
+    own, taken = taken_apart(asked)
+    parts = [f"{part} {taken}".rstrip() for part in parts_of(own)]
     of_record = [part for part in parts if asks_record(part)]
     only_record = len(of_record) == len(parts)
     if of_record and not only_record:

@@ -11,6 +11,7 @@ from rag.grounding.evidence import own_names
 from rag.markup import plain_text
 from rag.papers import Paper
 from rag.text import informative, named_terms, stems
+from rag.topic import taken_apart
 
 _MOST_PAPERS: Final = 3
 _MOST_LISTED: Final = 5
@@ -45,7 +46,6 @@ def _where(paper: Paper) -> str:
 _WROTE = re.compile(r"\b(?:wrote|authored|authors?)\b|写的|作者", re.IGNORECASE)  # no abstract says that
 _INTRODUCED = re.compile(r"\bwho (?:proposed|introduced|invented|developed|created|made|came)\b|谁提出", re.IGNORECASE)
 _PUBLISHED = r"(?:published|released|written|submitted|presented|proposed|introduced|printed|posted)"
-_TAKEN_OVER = re.compile(r"(?<=\S)\s*\((?:[^()]|\([^()]*\))*\)\W*\Z")
 _TOPIC = re.compile(
     r"\b(?:papers?|study|studies|articles?|works?|trial|abstracts?|wrote|written|publish(?:ed)?) (?:on|about|of) "
     r"(?P<topic>.+?)"
@@ -143,8 +143,8 @@ def listed(which: str, papers: Iterable[Paper], total: int) -> str:
 
 
 def _asked(question: str) -> list[_Field]:
-    """The fields asked for; what a follow-up takes over stands in brackets behind it, and asks for none."""
-    own = [_TAKEN_OVER.sub("", part) for part in re.split(r"(?<=[?？])\s+(?!\()", question)]
+    """The fields asked for; what a follow-up takes over asks for none."""
+    own = [taken_apart(part)[0] for part in re.split(r"(?<=[?？])\s+(?!\()", taken_apart(question)[0])]
     return [field for field in _FIELDS if any(field.asked.search(part) for part in own)]
 
 

@@ -13,6 +13,7 @@ from rag.text import informative
 
 _THIN: Final = 3  # content words below which a follow-up takes the whole question before along
 _CARRIED: Final = 6  # terms carried over at most
+_TAKEN_OVER: Final = re.compile(r"(?<=\S)\s*\((?:[^()]|\([^()]*\))*\)\W*\Z")
 _MORE: Final = re.compile(
     r"\W*(?:(?:and|so|but|then|ok(?:ay)?|yes|please|(?:can|could|would) you|what|is there|do you have|i want|"
     r"tell me|say|give me|show me|let me see)\W+)*"
@@ -84,6 +85,12 @@ def carried(question: str, topic: Sequence[str], answer: str) -> str:
     return f"{question.strip()} ({topic[0].strip() if thin else ', '.join(added)})"
 
 
+def taken_apart(question: str) -> tuple[str, str]:
+    """What `carried` made: what was asked, and in brackets what was taken over, "" for a question of its own."""
+    found = _TAKEN_OVER.search(question)
+    return (question[: found.start()], question[found.start() :].strip()) if found else (question, "")
+
+
 def asks_for_more(question: str) -> bool:
     """Whether a question only asks to go on: "Tell me more", "Why?", "Anything else?"."""
     return _MORE.fullmatch(question) is not None
@@ -101,4 +108,4 @@ def _is_elsewhere(question: str, topic: Sequence[str], shelf: Shelf) -> bool:
     return shelf.holds(thing) and not any(shelf.holds(f"{word} {thing}") for word in beside)
 
 
-__all__ = ["Reading", "Shelf", "asks_for_more", "carried", "read", "topic_of"]
+__all__ = ["Reading", "Shelf", "asks_for_more", "carried", "read", "taken_apart", "topic_of"]

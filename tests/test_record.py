@@ -73,6 +73,16 @@ def test_what_a_follow_up_takes_over_asks_for_nothing() -> None:
     assert told_by_record("and when? (Who wrote TNT?)", [TNT]).endswith("says that it is from 2026.")
 
 
+def test_a_question_in_two_halves_that_is_taken_over_asks_for_nothing_again(sample: Engine) -> None:
+    first = sample.ask("How fast is TNT and when was it published?")
+    assert len(first.notices) == 1
+    second = sample.ask("what about state-clashing?", history=[Turn.of(first)])
+    assert not any("The record of" in note for note in second.notices)
+    both = sample.ask("who wrote it and how fast is it?", history=[Turn("What is TNT?", "A paradigm.")])
+    assert any("17×" in sentence.text for sentence in both.sentences)
+    assert any("has no authors" in note for note in both.notices)
+
+
 def test_the_papers_spoken_of_are_those_of_it() -> None:
     assert told_by_record("who ran this study?", [HEADS, TNT], [TNT]).endswith(f"{WRITTEN}.")
 
